@@ -1,0 +1,35 @@
+//! Everything that can go wrong with a run, one variant each. The texts are shown to the reader as they are.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case", tag = "error")]
+pub enum RunError {
+    /// No device, no driver, no compiler: what is missing, what was found, what to do.
+    #[error("{what}; {fix}")]
+    Unavailable { what: String, fix: String },
+    #[error("the kernel does not compile for {arch}:\n{log}")]
+    Compile { arch: String, options: Vec<String>, log: String },
+    /// A CUDA error. `is_fatal` means the context is lost and the child must be replaced.
+    #[error("{name} ({code}) in {kernel}: {meaning}")]
+    Device { code: i32, name: String, meaning: String, kernel: String, is_fatal: bool },
+    #[error("{asked_bytes} bytes were asked for, {free_bytes} of {total_bytes} are free")]
+    OutOfMemory { asked_bytes: u64, free_bytes: u64, total_bytes: u64 },
+    #[error("the plan needs {asked_bytes} bytes, the budget allows {budget_bytes}")]
+    OverBudget { asked_bytes: u64, budget_bytes: u64 },
+    #[error("the deadline of {secs} s passed; the runner was ended")]
+    Deadline { secs: f64 },
+    #[error("the runner ended: {how}{}", .last_words.as_ref().map(|words| format!("\n{words}")).unwrap_or_default())]
+    Died { how: String, last_words: Option<String> },
+    #[error("the runner said something that is not the protocol: {what}")]
+    Protocol { what: String },
+    #[error("the runner speaks protocol {theirs}, this window {ours}: restart the program")]
+    Version { ours: u32, theirs: u32 },
+    #[error("the runner failed {times} times in {secs} s; it stays off until you start it again")]
+    CrashLoop { times: u32, secs: f64 },
+    #[error("cancelled")]
+    Cancelled,
+    /// A mistake in a manifest or a plan that the checker should have found.
+    #[error("{what}")]
+    Content { what: String },
+}

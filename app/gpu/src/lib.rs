@@ -1,0 +1,13 @@
+//! Kernels, experiments and the child process that runs them.
+//!
+//! Read `manifest.rs` (what `kernel.toml` and `experiment.toml` say), then `plan.rs` (an experiment for the device at
+//! hand, with its predictions), `verdict.rs` (did the effect show, and which number may be printed), `protocol.rs` (what
+//! parent and child say to each other), `client.rs` (the parent's side: deadline, kill, restart). `backend/` is what runs
+//! inside the child. Without features this crate is pure: manifests, plans, verdicts, protocol values.
+
+pub mod error;
+pub mod manifest;
+pub mod plan;
+pub mod protocol;
+
+pub use error::RunError;

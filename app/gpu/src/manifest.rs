@@ -1,0 +1,259 @@
+//! `kernel.toml` and `experiment.toml` as types. Formulas are kept as text and parsed when the manifest is read, so
+//! that a bad one is a finding of the checker with its place.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use vramlab_units::{Localized, Map, Value};
+
+pub const SCHEMA: u32 = 1;
+
+/// A kernel: what it computes, its parameters, how it is launched on each back end, what it moves, how it is checked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kernel {
+    pub schema: u32,
+    /// The folder's name; filled in by the reader.
+    #[serde(default)]
+    pub slug: String,
+    pub title: Localized,
+    /// What it does in one or two sentences.
+    pub about: Localized,
+    #[serde(default, rename = "param")]
+    pub params: Vec<Param>,
+    /// Derived quantities, in order; each may use parameters, `device.*` facts and earlier ones.
+    #[serde(default)]
+    pub derive: BTreeMap<String, String>,
+    #[serde(default, rename = "buffer")]
+    pub buffers: Vec<Buffer>,
+    /// Bytes and operations of one launch, by formula: `bytes_moved`, `bytes_useful`, `flop`, `n_requests`, …
+    pub work: BTreeMap<String, String>,
+    pub oracle: Oracle,
+    pub cuda: Option<CudaLaunch>,
+    /// Name of the routine of the CPU back end, if it has one.
+    pub cpu: Option<CpuRoutine>,
+    /// Why it is safe to run with any legal parameters.
+    pub safety: Localized,
+}
+
+/// A parameter of a kernel. `unit` is required; `1` means a plain count.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Param {
+    pub key: String,
+    pub unit: String,
+    pub min: f64,
+    pub max: f64,
+    pub default: f64,
+    /// Only these values, if given.
+    #[serde(default)]
+    pub options: Vec<f64>,
+    pub means: Localized,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buffer {
+    pub name: String,
+    /// Size by formula, in bytes.
+    pub bytes: String,
+    pub fill: Fill,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fill {
+    /// 32-bit words of a counter-based generator (`oracle::word_at(seed, index)`), so that any element can be recomputed.
+    Random,
+    /// 0xFF in every byte: a NaN, and an index that no kernel writes.
+    Poison,
+    Zero,
+}
+
+/// The check against the processor: an id in `oracle/`, with what it needs by name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Oracle {
+    pub id: String,
+    /// Relative tolerance; 0 compares bits.
+    #[serde(default)]
+    pub tolerance: f64,
+    /// Named formulas or buffer names for the oracle.
+    #[serde(default)]
+    pub with: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CudaLaunch {
+    /// File in the kernel's folder.
+    pub source: String,
+    /// `extern "C"` name; `{param}` is replaced by an integer parameter, for kernels instantiated by macro.
+    pub entry: String,
+    /// Blocks (x), threads a block (x), dynamic shared bytes, by formula. 2-D shapes use the `_y` fields.
+    pub grid: String,
+    #[serde(default)]
+    pub grid_y: Option<String>,
+    pub block: String,
+    #[serde(default)]
+    pub block_y: Option<String>,
+    #[serde(default)]
+    pub shared: Option<String>,
+    /// `#define NAME value` passed to the compiler, by formula: parameters that must be compile-time constants.
+    #[serde(default)]
+    pub define: BTreeMap<String, String>,
+    /// In order: `ptr:NAME`, `u32:FORMULA`, `u64:FORMULA`, `f32:FORMULA`.
+    pub args: Vec<String>,
+    /// Buffers of 64-bit cycle counts that the kernel writes itself; each becomes a reading (the median over the buffer).
+    #[serde(default)]
+    pub cycles: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CpuRoutine {
+    /// Id in `backend/cpu`.
+    pub routine: String,
+    /// Named formulas the routine reads.
+    #[serde(default)]
+    pub with: BTreeMap<String, String>,
+}
+
+/// An experiment: a sweep over one kernel's parameters with a prediction and an expected effect.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    pub schema: u32,
+    /// `SLUG/NAME`, filled in by the reader from the folder and file name (`experiment.toml` → NAME = `main`,
+    /// `offset.experiment.toml` → NAME = `offset`).
+    #[serde(default)]
+    pub id: String,
+    pub title: Localized,
+    /// The question that it answers.
+    pub asks: Localized,
+    pub backend: vramlab_trace::Backend,
+    /// Parameter on the x axis and its values.
+    pub sweep: Sweep,
+    /// One curve each.
+    #[serde(rename = "series")]
+    pub series: Vec<Series>,
+    /// Sizes for the device at hand, by formula over `device.*` and `budget_bytes`; they set kernel parameters.
+    #[serde(default)]
+    pub plan: BTreeMap<String, String>,
+    /// Conditions over the plan that must hold, each with its reason when it does not: the experiment then says so
+    /// instead of running.
+    #[serde(default)]
+    pub needs: Vec<Need>,
+    pub measure: Measure,
+    pub effect: Effect,
+    /// Longest a full run may take when it is recorded, in seconds; at most 12.
+    pub time_secs: f64,
+    /// Samples a point, quick and full.
+    #[serde(default = "default_samples")]
+    pub samples: [u32; 2],
+    /// Counters to read, each with the formula over `work.*` and parameters that it must equal.
+    #[serde(default, rename = "counter")]
+    pub counters: Vec<Counter>,
+}
+
+fn default_samples() -> [u32; 2] {
+    [9, 31]
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    pub param: String,
+    pub values: Vec<f64>,
+    /// Fewer of them, for a quick run; empty means all.
+    #[serde(default)]
+    pub quick: Vec<f64>,
+    /// `log2`, `linear` or `category`.
+    #[serde(default)]
+    pub scale: String,
+    /// Names of the categories, one a value.
+    #[serde(default)]
+    pub labels: Vec<Localized>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Series {
+    pub id: String,
+    pub title: Localized,
+    /// Kernel parameters fixed for this curve.
+    #[serde(default)]
+    pub set: Map,
+    pub predict: Predict,
+}
+
+/// The predicted value of each point: one field of a model's answer, then an optional formula over it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Predict {
+    pub model: String,
+    /// Question fields by formula over parameters, derived quantities and `device.*`; a text in quotes `'…'` is taken
+    /// literally.
+    pub set: BTreeMap<String, Value>,
+    pub take: String,
+    /// Optional formula over every field of the answer, the question's values, `work.*` and `device.*`.
+    #[serde(default)]
+    pub then: Option<String>,
+}
+
+/// What is measured: a formula over `time_ns`, `work.*`, readings and parameters, and the hardware's limit for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    pub value: String,
+    pub unit: String,
+    pub title: Localized,
+    /// Ceiling by formula over `device.*`; a value above it is invalid. Absent facts leave the check out.
+    #[serde(default)]
+    pub at_most: Option<String>,
+    #[serde(default)]
+    pub scale: String,
+}
+
+/// The effect that must show: the ratio of two points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Effect {
+    /// `series@x` of the larger value, `series@x` of the smaller.
+    pub larger: String,
+    pub smaller: String,
+    /// The least ratio at which the effect counts as shown.
+    pub at_least: f64,
+    pub sentence: Localized,
+    /// Causes to test, in order, when it does not show.
+    #[serde(default, rename = "hidden_by")]
+    pub causes: Vec<Cause>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cause {
+    /// `l2_resident`, `dram_bound`, `launch_bound`, `clock_not_settled`, `shared_gpu`, `noise`, …
+    pub id: String,
+    /// True when the cause applies; formula over `device.*`, the plan, `larger.time_ns`, `smaller.time_ns`, `spread`, …
+    pub when: String,
+    pub says: Localized,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Need {
+    pub holds: String,
+    pub says: Localized,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counter {
+    /// The profiler's name: `l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`.
+    pub metric: String,
+    pub equals: String,
+    /// Relative tolerance; 0 means equal.
+    #[serde(default)]
+    pub tolerance: f64,
+    pub means: Localized,
+}

@@ -1,0 +1,84 @@
+//! What parent and child say to each other: one JSON object a line, over any byte stream. The first message each way
+//! is the version; unknown versions are refused before anything else is read.
+
+use crate::error::RunError;
+use crate::manifest::Kernel;
+use crate::plan::Plan;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use vramlab_trace::{Backend, DeviceFacts, Point, Telemetry};
+
+pub const VERSION: u32 = 1;
+/// Longest accepted line, in bytes.
+pub const MAX_LINE: usize = 8 << 20;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "say")]
+pub enum ToChild {
+    Hello {
+        version: u32,
+    },
+    /// Which back end, and the most memory a job may take.
+    Open {
+        backend: Backend,
+        budget_bytes: Option<u64>,
+    },
+    Run {
+        job: Job,
+    },
+    Cancel {
+        job_id: u64,
+    },
+    Quit,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    pub id: u64,
+    pub kernel: Kernel,
+    /// Source files of the kernel by name.
+    pub sources: BTreeMap<String, String>,
+    pub plan: Plan,
+    /// Profiler metrics to read once a point, outside the timed launches.
+    pub counters: Vec<String>,
+    pub seed: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "say")]
+pub enum FromChild {
+    Hello {
+        version: u32,
+        program: String,
+    },
+    Opened {
+        facts: Box<DeviceFacts>,
+    },
+    /// Sent at least once a second while a job runs.
+    Heartbeat {
+        job_id: u64,
+    },
+    Progress {
+        job_id: u64,
+        done: u32,
+        total: u32,
+        telemetry: Telemetry,
+    },
+    Point {
+        job_id: u64,
+        point: Box<Point>,
+    },
+    /// How counters were read in this job: `cupti` or `none`, with the reason.
+    Rung {
+        job_id: u64,
+        rung: String,
+        why: String,
+    },
+    Done {
+        job_id: u64,
+    },
+    Failed {
+        job_id: Option<u64>,
+        error: RunError,
+    },
+}

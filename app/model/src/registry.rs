@@ -1,0 +1,70 @@
+//! The slice of all models. `eval`, `list models`, the checker, experiments and the docs iterate it.
+
+use vramlab_units::{Args, FieldError, FieldSpec, Map, Text};
+
+/// A model as the registry sees it. The typed function beside it is what Rust code calls.
+pub trait Model {
+    /// Id in lessons, on the command line and in URLs.
+    const ID: &'static str;
+    const TITLE: Text;
+    /// What the model assumes, printed beside its results.
+    const ASSUMES: Text;
+    /// Where the rule comes from, down to the section or table.
+    const SOURCE: &'static str;
+    /// The fields of the question.
+    fn question() -> Vec<FieldSpec>;
+    /// The fields of the answer, in the order in which they are shown.
+    fn answer() -> Vec<FieldSpec>;
+    /// Answers a checked question. Errors name a field; nothing is clamped.
+    fn run(args: &Args) -> Result<Map, FieldError>;
+}
+
+/// One model, as data.
+pub struct Entry {
+    pub id: &'static str,
+    pub title: Text,
+    pub assumes: Text,
+    pub source: &'static str,
+    pub question: fn() -> Vec<FieldSpec>,
+    pub answer: fn() -> Vec<FieldSpec>,
+    run: fn(&Args) -> Result<Map, FieldError>,
+}
+
+impl Entry {
+    /// Validates `given` against the question's fields and answers it.
+    pub fn eval(&self, given: &Map) -> Result<Map, FieldError> {
+        (self.run)(&Args::check(&(self.question)(), given)?)
+    }
+}
+
+const fn entry<M: Model>() -> Entry {
+    Entry {
+        id: M::ID,
+        title: M::TITLE,
+        assumes: M::ASSUMES,
+        source: M::SOURCE,
+        question: M::question,
+        answer: M::answer,
+        run: M::run,
+    }
+}
+
+/// Every model of the course, in alphabetical order of ids.
+pub const MODELS: &[Entry] = &[];
+
+/// The model called `id`.
+pub fn find(id: &str) -> Option<&'static Entry> {
+    MODELS.iter().find(|entry| entry.id == id)
+}
+
+/// Answers `given` by the model called `id`.
+pub fn eval(id: &str, given: &Map) -> Result<Map, FieldError> {
+    let Some(entry) = find(id) else {
+        return Err(FieldError::Unknown {
+            field: id.to_owned(),
+            hint: vramlab_units::field::did_you_mean(id, MODELS.iter().map(|entry| entry.id)).map(str::to_owned),
+            known: MODELS.iter().map(|entry| entry.id).collect::<Vec<_>>().join(", "),
+        });
+    };
+    entry.eval(given)
+}

@@ -1,0 +1,86 @@
+//! What a visualizer is to the rest of the program, and the slice of all of them.
+
+use vramlab_kit::Tokens;
+use vramlab_units::{Args, FieldError, FieldSpec, Lang, Map, Text};
+
+/// What a view may ask for beyond its own fields. Performed after the frame by `App::apply`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ViewAction {
+    CopyText(String),
+    /// Save text under a proposed file name: CSV, SVG.
+    SaveText {
+        name: String,
+        text: String,
+    },
+    OpenStep {
+        chapter: String,
+        step: String,
+    },
+}
+
+/// What a view sees of the program, borrowed for one frame.
+pub struct ViewCx<'a> {
+    pub tokens: &'a Tokens,
+    pub lang: Lang,
+    /// False when the reader asked for reduced motion: play buttons then step.
+    pub has_motion: bool,
+    /// The egui clock in seconds, so that tests inject it.
+    pub time_secs: f64,
+    pub actions: &'a mut Vec<ViewAction>,
+}
+
+/// A table that a figure can hand out: unrounded values, units in the header.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DataTable {
+    pub header: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+}
+
+pub trait View {
+    /// Controls, figure and key numbers. The card around it (title, evidence chip, reset, menu, finding) is the shell's.
+    fn ui(&mut self, ui: &mut egui::Ui, cx: &mut ViewCx<'_>);
+    /// The finding in words for the state shown: the caption, and what a screen reader hears.
+    fn finding(&self, lang: Lang) -> String;
+    /// The parameters of the state shown, as [`Visualizer::fields`] describes them: URL, reset, undo, sharing.
+    fn params(&self) -> Map;
+    /// The numbers behind the figure.
+    fn data(&self) -> DataTable;
+    /// True while an animation runs and the next frame is wanted.
+    fn is_playing(&self) -> bool {
+        false
+    }
+}
+
+pub trait Visualizer: View + Sized + 'static {
+    const ID: &'static str;
+    const TITLE: Text;
+    /// Parameters with ranges and defaults.
+    fn fields() -> Vec<FieldSpec>;
+    /// Opens it on checked parameters. Fields that are each legal but do not go together are an error.
+    fn open(args: &Args) -> Result<Self, FieldError>;
+}
+
+/// One visualizer, as data.
+pub struct Entry {
+    pub id: &'static str,
+    pub title: Text,
+    pub fields: fn() -> Vec<FieldSpec>,
+    open: fn(&Args) -> Result<Box<dyn View>, FieldError>,
+}
+
+impl Entry {
+    pub fn open(&self, given: &Map) -> Result<Box<dyn View>, FieldError> {
+        (self.open)(&Args::check(&(self.fields)(), given)?)
+    }
+}
+
+#[expect(dead_code, reason = "used by the first visualizer")]
+const fn entry<V: Visualizer>() -> Entry {
+    Entry { id: V::ID, title: V::TITLE, fields: V::fields, open: |args| Ok(Box::new(V::open(args)?)) }
+}
+
+pub const VISUALIZERS: &[Entry] = &[];
+
+pub fn find(id: &str) -> Option<&'static Entry> {
+    VISUALIZERS.iter().find(|entry| entry.id == id)
+}
