@@ -5,6 +5,8 @@
 //! parent and child say to each other), `client.rs` (the parent's side: deadline, kill, restart). `backend/` is what runs
 //! inside the child. Without features this crate is pure: manifests, plans, verdicts, protocol values.
 
+#[cfg(feature = "spawn")]
+pub mod backend;
 pub mod error;
 pub mod manifest;
 pub mod plan;
