@@ -1,0 +1,56 @@
+//! Everything that reaches beyond a widget's own state. Panels push actions; [`crate::App::apply`] performs them after
+//! the frame, and nothing else does.
+
+use crate::route::Route;
+use crate::settings::ThemeChoice;
+use vramlab_trace::Backend;
+use vramlab_units::Lang;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    Go(Route),
+    /// The next or previous step of the chapter (presenter, keys).
+    StepBy(i32),
+    Back,
+    SetLang(Lang),
+    ToggleLang,
+    SetTheme(ThemeChoice),
+    CycleTheme,
+    SetTextScale(f32),
+    SetReducedMotion(Option<bool>),
+    ToggleWheelZoom,
+    TogglePresenter,
+    ToggleNotebook,
+    ToggleRail,
+    ShowPalette,
+    ShowShortcuts,
+    ClosePopups,
+    CopyLink,
+    OpenFile,
+    /// Starts an experiment on a back end.
+    Run { step: String, experiment: String, backend: Backend, is_full: bool },
+    Cancel { experiment: String },
+    /// Shows the recorded run again, from the start.
+    Replay { experiment: String },
+    /// The reader answered; see `answers.rs`.
+    Answer { chapter: String, key: String, answer: crate::answers::Given },
+    StepDone { chapter: String, step: String },
+    ResetChapter(String),
+    UndoReset,
+    SetHypothesis { run_idx: usize, text: String },
+    ExportNotebook(ExportFormat),
+    ExportProgress,
+    CopyText(String),
+    SaveText { name: String, text: String },
+    OpenUrl(String),
+    RetryRunner(Backend),
+    DismissNote(usize),
+    CopyDiagnostics,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    Json,
+    Csv,
+    Markdown,
+}

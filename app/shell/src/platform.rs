@@ -1,0 +1,128 @@
+//! What differs between the desktop and the browser, as one trait. `cfg(target_arch)` lives in its two
+//! implementations and nowhere else. A missing capability is a value with its reason, never a panic.
+
+use std::borrow::Cow;
+use vramlab_gpu::RunError;
+use vramlab_gpu::protocol::{FromChild, Job};
+use vramlab_trace::{Backend, DeviceFacts, Telemetry};
+
+/// The three documents that are kept for the reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Doc {
+    Settings,
+    Progress,
+    /// Every run that was kept, with the reader's hypotheses.
+    Notebook,
+}
+
+impl Doc {
+    pub const ALL: [Self; 3] = [Self::Settings, Self::Progress, Self::Notebook];
+
+    /// File name or storage key.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Settings => "settings.json",
+            Self::Progress => "progress.json",
+            Self::Notebook => "notebook.json",
+        }
+    }
+}
+
+/// A stored document as it was found. A damaged file has been set aside already; `notes` say so in words.
+#[derive(Clone, Debug, Default)]
+pub struct Stored {
+    pub text: Option<String>,
+    pub notes: Vec<String>,
+}
+
+/// An asset that may still be on its way.
+#[derive(Clone, Debug)]
+pub enum Fetch {
+    Here(Cow<'static, [u8]>),
+    Waiting,
+    Failed(String),
+}
+
+/// Whether a back end can run here.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BackendState {
+    /// Nobody has asked yet; `open` finds out.
+    Unknown,
+    Opening,
+    Ready(Box<DeviceFacts>),
+    Unavailable { why: String, fix: String },
+}
+
+/// What reaches the program from outside a frame.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// The state of a back end changed.
+    Backend(Backend),
+    /// The runner speaks about a job.
+    Job(FromChild),
+    /// The runner of this job is gone.
+    JobFailed { job_id: u64, error: RunError },
+    /// A file the reader chose or dropped, with its bytes.
+    File { name: String, bytes: Vec<u8> },
+    /// A lesson folder on disk changed: all its files.
+    Lessons { root: String, files: Vec<(String, Vec<u8>)> },
+    /// The address bar changed.
+    Route(String),
+    /// Something the reader should know.
+    Note(String),
+}
+
+/// Live gauges, each absent with its reason when the machine does not tell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gauges {
+    pub device: String,
+    pub used_bytes: Option<f64>,
+    pub total_bytes: Option<f64>,
+    pub telemetry: Telemetry,
+    pub power_limit_w: Option<f64>,
+    pub max_sm_clock_mhz: Option<f64>,
+    /// Why fields are absent, or why there are no gauges at all.
+    pub why_absent: String,
+}
+
+pub trait Platform {
+    /// Seconds since 1970, for dates only; order is kept by counters.
+    fn unix_secs(&self) -> u64;
+    /// `2026-11-30`, local.
+    fn today(&self) -> String;
+
+    fn load(&mut self, doc: Doc) -> Stored;
+    /// Stores a whole document; an error is shown as a persistent banner with "export now".
+    fn store(&mut self, doc: Doc, text: &str) -> Result<(), String>;
+
+    /// An asset of the program by its path (`assets/traces/…`). Called every frame while waiting; must be cheap.
+    fn fetch(&mut self, path: &str) -> Fetch;
+
+    fn open_url(&mut self, url: &str);
+    /// Asks for a file; it arrives as [`Event::File`].
+    fn pick_file(&mut self);
+    /// Offers bytes for saving under a proposed name.
+    fn save_file(&mut self, name: &str, bytes: Vec<u8>);
+
+    fn backend(&self, backend: Backend) -> BackendState;
+    /// Starts finding out; the answer arrives as [`Event::Backend`].
+    fn open(&mut self, backend: Backend);
+    /// Starts a job on an open back end.
+    fn start(&mut self, backend: Backend, job: Job) -> Result<(), RunError>;
+    fn cancel(&mut self, job_id: u64);
+    /// Everything that happened since the last call.
+    fn poll(&mut self) -> Vec<Event>;
+
+    fn gauges(&mut self) -> Gauges;
+
+    /// The route in the address bar or on the command line at the start.
+    fn initial_route(&self) -> Option<String>;
+    /// Puts the route where the reader can copy or bookmark it. `is_new` makes a history entry.
+    fn set_route(&mut self, route: &str, is_new: bool);
+    /// The address that leads to `route` from elsewhere, if there is one.
+    fn link(&self, route: &str) -> String;
+
+    /// What the system says about motion, language and theme, if it says.
+    fn prefers_reduced_motion(&self) -> bool;
+    fn preferred_lang(&self) -> Option<vramlab_units::Lang>;
+}

@@ -1,0 +1,57 @@
+//! What contributors and CI run. `cargo xtask test` is the one test command; `cargo xtask web` builds the web page.
+//!
+//! Read `stage.rs` first: a stage passes, fails, or is skipped with its reason. Nothing here is shipped.
+
+mod house;
+mod machine;
+mod stage;
+mod suites;
+mod web;
+
+use stage::Report;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  test [--strict] [--quick]  everything that CI runs; --strict turns skips into failures, --quick leaves out
+                             the release build, the web page and the browser
+  web [--debug]              builds the web page into dist/web
+  house                      format, lints, spelling, licences only
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let has = |flag: &str| words.contains(&flag);
+    match words.first().copied() {
+        Some("test") => {
+            let mut report = Report::new(has("--strict"));
+            println!("{}", suites::TRUTH_TESTS);
+            machine::prepare(&mut report);
+            house::all(&mut report);
+            suites::tests(&mut report);
+            if !has("--quick") {
+                suites::release(&mut report);
+                suites::content(&mut report);
+                web::build_and_walk(&mut report);
+                suites::table(&mut report);
+            }
+            report.finish()
+        }
+        Some("house") => {
+            let mut report = Report::new(has("--strict"));
+            house::all(&mut report);
+            report.finish()
+        }
+        Some("web") => {
+            let mut report = Report::new(true);
+            report.stage("web build", || web::build(has("--debug")));
+            report.finish()
+        }
+        _ => {
+            eprint!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
