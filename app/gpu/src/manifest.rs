@@ -1,11 +1,57 @@
 //! `kernel.toml` and `experiment.toml` as types. Formulas are kept as text and parsed when the manifest is read, so
 //! that a bad one is a finding of the checker with its place.
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 use vramlab_units::{Localized, Map, Value};
 
 pub const SCHEMA: u32 = 1;
+
+/// Named formulas in the order in which the author wrote them. A map in TOML and JSON.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Formulas(pub Vec<(String, String)>);
+
+impl Formulas {
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, formula)| formula.as_str())
+    }
+
+    /// Names and formulas, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, formula)| (name.as_str(), formula.as_str()))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for Formulas {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Formulas {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Formulas;
+            fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.write_str("a table of formulas")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Formulas, A::Error> {
+                let mut out = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    out.push(entry);
+                }
+                Ok(Formulas(out))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
 
 /// A kernel: what it computes, its parameters, how it is launched on each back end, what it moves, how it is checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,11 +68,13 @@ pub struct Kernel {
     pub params: Vec<Param>,
     /// Derived quantities, in order; each may use parameters, `device.*` facts and earlier ones.
     #[serde(default)]
-    pub derive: BTreeMap<String, String>,
+    pub derive: Formulas,
     #[serde(default, rename = "buffer")]
     pub buffers: Vec<Buffer>,
-    /// Bytes and operations of one launch, by formula: `bytes_moved`, `bytes_useful`, `flop`, `n_requests`, …
-    pub work: BTreeMap<String, String>,
+    /// Bytes and operations of one launch, by formula: `bytes_moved`, `bytes_useful`, `flop`, `n_requests`, …, in order;
+    /// later ones may use `work.NAME` of earlier ones. `est_ns`, if given, replaces the planner's own estimate of one
+    /// launch's time (`work.bytes_moved` over the device's peak).
+    pub work: Formulas,
     pub oracle: Oracle,
     pub cuda: Option<CudaLaunch>,
     /// Name of the routine of the CPU back end, if it has one.
@@ -64,6 +112,10 @@ pub struct Buffer {
 pub enum Fill {
     /// 32-bit words of a counter-based generator (`oracle::word_at(seed, index)`), so that any element can be recomputed.
     Random,
+    /// Doubles in [0, 1), one a word of the generator: `oracle::unit_f64_at(seed, index)`.
+    UnitF64,
+    /// Floats in [0, 1), one a word of the generator: `oracle::unit_f32_at(seed, index)`.
+    UnitF32,
     /// 0xFF in every byte: a NaN, and an index that no kernel writes.
     Poison,
     Zero,
@@ -137,8 +189,9 @@ pub struct Experiment {
     #[serde(rename = "series")]
     pub series: Vec<Series>,
     /// Sizes for the device at hand, by formula over `device.*` and `budget_bytes`; they set kernel parameters.
+    /// In order; each may use `device.*`, `budget_bytes`, the kernel's parameters and earlier ones.
     #[serde(default)]
-    pub plan: BTreeMap<String, String>,
+    pub plan: Formulas,
     /// Conditions over the plan that must hold, each with its reason when it does not: the experiment then says so
     /// instead of running.
     #[serde(default)]

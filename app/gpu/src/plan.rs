@@ -21,10 +21,11 @@ pub struct PointPlan {
     pub x: f64,
     /// Kernel parameters, sizes of the plan included.
     pub params: Map,
-    /// Parameters, derived quantities and `work.*`, by name, for every later formula.
+    /// Every number a later formula may name: parameters, derived quantities, `work.*`, `bytes.BUFFER` (size of a
+    /// buffer), `device.*` facts, `budget_bytes`, `est_ns`. Launch shapes, oracles and routines need no other lookup.
     pub vars: BTreeMap<String, f64>,
-    /// What the model predicts, in the unit of the measure.
-    pub predicted: f64,
+    /// What the model predicts, in the unit of the measure; nothing if the device does not tell a fact that it needs.
+    pub predicted: Option<f64>,
     pub n_samples: u32,
 }
 
