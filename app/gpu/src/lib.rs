@@ -8,8 +8,11 @@
 #[cfg(feature = "spawn")]
 pub mod backend;
 pub mod error;
+pub mod launch;
 pub mod manifest;
+pub mod oracle;
 pub mod plan;
 pub mod protocol;
+pub mod vars;
 
 pub use error::RunError;

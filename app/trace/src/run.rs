@@ -56,6 +56,7 @@ pub struct DeviceFacts {
     pub total_bytes: Option<f64>,
     pub free_bytes: Option<f64>,
     pub shared_per_sm_bytes: Option<f64>,
+    /// The most that a kernel may ask for, opt-in included: 232 448 on an H200.
     pub shared_per_block_bytes: Option<f64>,
     pub threads_per_sm: Option<f64>,
     /// 1 if the operating system kills long kernels (the card drives a display).
@@ -66,6 +67,29 @@ pub struct DeviceFacts {
 }
 
 impl DeviceFacts {
+    /// Every name that [`Self::get`] knows.
+    pub const NAMES: &[&str] = &[
+        "cc",
+        "sm_count",
+        "sm_clock_mhz",
+        "mem_clock_mhz",
+        "bus_bits",
+        "peak_gb_per_s",
+        "l1_bytes",
+        "l2_bytes",
+        "l3_bytes",
+        "line_bytes",
+        "n_cores",
+        "total_bytes",
+        "free_bytes",
+        "shared_per_sm_bytes",
+        "shared_per_block_bytes",
+        "threads_per_sm",
+        "has_kernel_timeout",
+        "ecc",
+        "mig",
+    ];
+
     /// The number called `name` (without the `device.` prefix).
     pub fn get(&self, name: &str) -> Option<f64> {
         Some(match name {
