@@ -1,8 +1,15 @@
 //! Theme tokens, fonts and shared widgets, and the rasteriser that draws pages without a GPU.
 //!
 //! Read `tokens.rs` first. Every colour, size and stroke on screen comes from there; raw colour constructors live in that
-//! file alone. Widgets take tokens, never the application.
+//! file and in `palette.rs` alone. Widgets take tokens, never the application.
 
+pub mod fonts;
+pub mod palette;
+pub mod style;
 pub mod tokens;
 
-pub use tokens::Tokens;
+#[cfg(test)]
+mod tokens_test;
+
+pub use palette::Palette;
+pub use tokens::{Role, Theme, Tokens, Type, Verdict};
