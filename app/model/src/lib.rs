@@ -4,6 +4,10 @@
 //! file wraps it as a [`registry::Model`], which takes and gives one flat JSON object, so that `vramlab eval`, lessons,
 //! experiments and checks all ask the same code.
 
+pub mod access;
+pub mod bank_conflicts;
+pub mod coalescing;
+mod fields;
 pub mod registry;
 
 pub use registry::{Entry, MODELS, eval, find};

@@ -1,5 +1,7 @@
 //! The slice of all models. `eval`, `list models`, the checker, experiments and the docs iterate it.
 
+use crate::bank_conflicts::BankConflicts;
+use crate::coalescing::Coalescing;
 use vramlab_units::{Args, FieldError, FieldSpec, Map, Text};
 
 /// A model as the registry sees it. The typed function beside it is what Rust code calls.
@@ -50,7 +52,7 @@ const fn entry<M: Model>() -> Entry {
 }
 
 /// Every model of the course, in alphabetical order of ids.
-pub const MODELS: &[Entry] = &[];
+pub const MODELS: &[Entry] = &[entry::<BankConflicts>(), entry::<Coalescing>()];
 
 /// The model called `id`.
 pub fn find(id: &str) -> Option<&'static Entry> {

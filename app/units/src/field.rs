@@ -106,7 +106,8 @@ impl FieldSpec {
             },
             FieldKind::Bool => value.as_bool().map(Value::from).ok_or_else(bad),
             FieldKind::Choice { options } => {
-                let text = value.as_str().map(str::to_owned).or_else(|| value.as_i64().map(|n| n.to_string()));
+                let whole = || int(value, i64::MIN, i64::MAX).map(|number| number.to_string());
+                let text = value.as_str().map(str::to_owned).or_else(whole);
                 match text {
                     Some(text) if options.iter().any(|option| *option == text) => Ok(text.into()),
                     _ => Err(bad()),
