@@ -1,11 +1,20 @@
 //! Chapters: their schema, the parser with spans, the checker, packs, and the reader's progress.
 //!
-//! Read `chapter.rs` first: the types a chapter becomes. `parse.rs` makes them from TOML and collects every problem;
-//! `check.rs` asks a [`Registry`] what exists; `problem.rs` is the one diagnostic type; `progress.rs` the reader's file.
+//! Read `chapter.rs` first: the types a chapter becomes. `fields.rs` is the format as data; `parse.rs` makes chapters
+//! from TOML by it and collects every problem; `check.rs` asks a [`Registry`] what exists; `problem.rs` is the one
+//! diagnostic type; `progress.rs` the reader's file.
 //! No egui, no files, no clock: text and bytes in, values out.
 
+mod build;
 pub mod chapter;
+pub mod fields;
+pub mod markdown;
+pub mod parse;
 pub mod problem;
+pub mod read;
+pub mod source;
+pub mod tree;
 
 pub use chapter::*;
-pub use problem::{Place, Problem, Severity};
+pub use parse::{Parsed, parse};
+pub use problem::{Place, Problem, Severity, render};
