@@ -1,0 +1,173 @@
+//! Each reference against a plain loop that computes the same on a filled buffer, and against damage.
+
+use super::*;
+use crate::manifest::{Buffer, Fill, Oracle};
+use std::collections::BTreeMap;
+use vramlab_units::Localized;
+
+const SEED: u64 = 41;
+
+fn kernel(id: &str, fills: &[(&str, Fill)], with: &[(&str, &str)]) -> Kernel {
+    let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    let buffer = |(name, fill): &(&str, Fill)| Buffer { name: (*name).to_owned(), bytes: "0".into(), fill: *fill };
+    Kernel {
+        schema: 1,
+        slug: "test".into(),
+        title: Localized::default(),
+        about: Localized::default(),
+        params: vec![],
+        derive: Default::default(),
+        buffers: fills.iter().map(buffer).collect(),
+        work: Default::default(),
+        oracle: Oracle { id: id.into(), tolerance: 1e-15, with: with.iter().map(own).collect() },
+        cuda: None,
+        cpu: None,
+        safety: Localized::default(),
+    }
+}
+
+/// What a device would find in buffer `position`.
+fn filled(position: usize, n_words: usize) -> Vec<u32> {
+    let mut bytes = vec![0; n_words * 4];
+    fill_bytes(Fill::Random, buffer_seed(SEED, position), 0, &mut bytes);
+    bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn run(kernel: &Kernel, vars: &[(&str, f64)], out: Vec<u8>, max_words: u64) -> OracleOutcome {
+    let vars: Vars = vars.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    let buffers = BTreeMap::from([("out".to_owned(), out)]);
+    check(&Check { kernel, vars: &vars, job_seed: SEED, buffers: &buffers, max_words }).unwrap()
+}
+
+/// Passes as computed, fails at the one damaged word.
+#[track_caller]
+fn passes_and_catches(kernel: &Kernel, vars: &[(&str, f64)], out: &[u32]) {
+    let n = out.len() as u64;
+    let passed = run(kernel, vars, bytes(out), u64::MAX);
+    assert_eq!(passed, OracleOutcome::Passed { n_checked: n, worst_error: 0.0 });
+    let mut damaged = out.to_vec();
+    damaged[7] ^= 1;
+    match run(kernel, vars, bytes(&damaged), u64::MAX) {
+        OracleOutcome::Failed { first_wrong_idx: 7, n_wrong: 1, .. } => {}
+        other => panic!("{other:?}"),
+    }
+    // Poison is never a result.
+    assert!(matches!(run(kernel, vars, vec![0xFF; out.len() * 4], 64), OracleOutcome::Failed { .. }));
+}
+
+const IN_OUT: [(&str, Fill); 2] = [("input", Fill::Random), ("out", Fill::Poison)];
+
+#[test]
+fn strided_sum_follows_the_tiles() {
+    let with = [
+        ("input", "input"),
+        ("out", "out"),
+        ("n_threads", "n"),
+        ("loads", "4"),
+        ("tile", "32"),
+        ("stride", "s"),
+        ("offset", "3"),
+        ("width", "2"),
+    ];
+    let kernel = kernel("strided_sum", &IN_OUT, &with);
+    let input = filled(0, 8192);
+    // Two blocks of 32 threads; a block's four loads cover 128 neighbouring elements of two words, at stride 5.
+    let out: Vec<u32> = (0..64usize)
+        .map(|t| {
+            let elems = (0..4).map(|k| 3 + ((t / 32) * 128 + k * 32 + t % 32) * 5);
+            elems.fold(0u32, |sum, e| sum.wrapping_add(input[2 * e]).wrapping_add(input[2 * e + 1]))
+        })
+        .collect();
+    passes_and_catches(&kernel, &[("n", 64.0), ("s", 5.0)], &out);
+}
+
+#[test]
+fn field_sum_knows_both_layouts() {
+    let with = [
+        ("input", "input"),
+        ("out", "out"),
+        ("n_threads", "64"),
+        ("layout", "layout"),
+        ("n_elems", "64"),
+        ("n_fields", "3"),
+        ("n_read", "2"),
+    ];
+    let kernel = kernel("field_sum", &IN_OUT, &with);
+    let input = filled(0, 192);
+    let aos: Vec<u32> = (0..64).map(|e| input[3 * e].wrapping_add(input[3 * e + 1])).collect();
+    let soa: Vec<u32> = (0..64).map(|e| input[e].wrapping_add(input[64 + e])).collect();
+    passes_and_catches(&kernel, &[("layout", 0.0)], &aos);
+    passes_and_catches(&kernel, &[("layout", 1.0)], &soa);
+    assert!(matches!(run(&kernel, &[("layout", 1.0)], bytes(&aos), 1 << 20), OracleOutcome::Failed { .. }));
+}
+
+#[test]
+fn gather_sum_reads_by_formula() {
+    let with = [
+        ("input", "input"),
+        ("out", "out"),
+        ("n", "128"),
+        ("block", "64"),
+        ("loads", "2"),
+        ("rounds", "3"),
+        ("word", "block_idx * 256 + (lane * s + warp + k) % 256"),
+    ];
+    let kernel = kernel("gather_sum", &IN_OUT, &with);
+    let input = filled(0, 512);
+    let out: Vec<u32> = (0..128usize)
+        .map(|i| {
+            let (block, lane, warp) = (i / 64, i % 32, i % 64 / 32);
+            let read = |k: usize| input[block * 256 + (lane * 9 + warp + k) % 256];
+            read(0).wrapping_add(read(1)).wrapping_mul(3)
+        })
+        .collect();
+    passes_and_catches(&kernel, &[("s", 9.0)], &out);
+}
+
+#[test]
+fn copy_transpose_and_fill_compare_bits() {
+    let input = filled(0, 96);
+    let copy = kernel("copy", &IN_OUT, &[("input", "input"), ("out", "out"), ("n", "96")]);
+    passes_and_catches(&copy, &[], &input);
+    let transpose = kernel("transpose", &IN_OUT, &[("input", "input"), ("out", "out"), ("rows", "8"), ("cols", "12")]);
+    let out: Vec<u32> = (0..96).map(|place| input[(place % 8) * 12 + place / 8]).collect();
+    passes_and_catches(&transpose, &[], &out);
+    let fill = kernel("fill", &[("out", Fill::Poison)], &[("out", "out"), ("n", "96"), ("value", "12")]);
+    passes_and_catches(&fill, &[], &[12; 96]);
+}
+
+#[test]
+fn triad_allows_the_rounding_and_no_more() {
+    let fills = [("b", Fill::UnitF64), ("c", Fill::UnitF64), ("out", Fill::Poison)];
+    let kernel = kernel("triad", &fills, &[("b", "b"), ("c", "c"), ("out", "out"), ("n", "100")]);
+    let value = |i| unit_f64_at(buffer_seed(SEED, 0), i) + 0.4 * unit_f64_at(buffer_seed(SEED, 1), i);
+    let out = |wrong: f64| (0..100).flat_map(|i| (value(i) * wrong).to_le_bytes()).collect::<Vec<u8>>();
+    assert!(matches!(run(&kernel, &[], out(1.0), 1 << 20), OracleOutcome::Passed { n_checked: 100, .. }));
+    assert!(matches!(run(&kernel, &[], out(1.0 + 1e-12), 1 << 20), OracleOutcome::Failed { n_wrong: 100, .. }));
+    assert!(matches!(run(&kernel, &[], vec![0xFF; 800], 1 << 20), OracleOutcome::Failed { .. }));
+}
+
+#[test]
+fn a_sampled_check_visits_every_lane_and_both_ends() {
+    let lanes: std::collections::BTreeSet<u64> = sampled(1000, 15).map(|i| i % 32).collect();
+    assert_eq!(lanes.len(), 32);
+    assert_eq!(sampled(1000, 15).last(), Some(999));
+    assert_eq!(sampled(0, 15).count(), 0);
+}
+
+#[test]
+fn mistakes_of_the_manifest_are_sentences() {
+    let fails = |kernel: &Kernel| {
+        let buffers = BTreeMap::from([("out".to_owned(), vec![0u8; 8])]);
+        check(&Check { kernel, vars: &Vars::new(), job_seed: SEED, buffers: &buffers, max_words: 10 }).unwrap_err()
+    };
+    let with = |n| [("input", "input"), ("out", "out"), ("n", n)];
+    assert!(fails(&kernel("copy", &IN_OUT, &with("3"))).contains("needs 12"));
+    assert!(fails(&kernel("copy", &IN_OUT, &with("n_elems"))).contains("n_elems"));
+    assert!(fails(&kernel("copi", &IN_OUT, &with("2"))).contains("copi"));
+    assert!(fails(&kernel("copy", &IN_OUT[1..], &with("2"))).contains("input"));
+}
