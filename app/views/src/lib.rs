@@ -1,8 +1,14 @@
 //! Visualizers: a question, an answer and a picture each.
 //!
-//! Read `view.rs` (the contract), then `sector_map.rs` as the example to follow. A view's `ui` lets the reader change the
-//! question, asks `vramlab-model`, and paints the answer; painting decides nothing.
+//! Read `view.rs` (the contract), then `sector_map/` as the example to follow. A view's `ui` lets the reader change the
+//! question, asks `vramlab-model`, and paints the answer; painting decides nothing. `experiment_chart/` is not a view but
+//! the figure of the shell's experiment card.
 
+pub mod experiment_chart;
+mod ink;
+mod lanes;
+mod sector_map;
 pub mod view;
 
+pub use experiment_chart::{ChartData, ExperimentChart};
 pub use view::{Entry, VISUALIZERS, View, ViewAction, ViewCx, Visualizer};
