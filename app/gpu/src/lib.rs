@@ -7,12 +7,21 @@
 
 #[cfg(feature = "spawn")]
 pub mod backend;
+#[cfg(feature = "spawn")]
+pub mod child;
+#[cfg(feature = "spawn")]
+pub mod client;
 pub mod error;
 pub mod launch;
 pub mod manifest;
 pub mod oracle;
 pub mod plan;
+pub mod predict;
 pub mod protocol;
+#[cfg(feature = "spawn")]
+mod sys;
 pub mod vars;
+#[cfg(feature = "spawn")]
+pub mod wire;
 
 pub use error::RunError;

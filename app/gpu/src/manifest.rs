@@ -98,6 +98,23 @@ pub struct Param {
     pub means: Localized,
 }
 
+impl Param {
+    /// True if `value` may be given.
+    pub fn allows(&self, value: f64) -> bool {
+        (self.min..=self.max).contains(&value) && (self.options.is_empty() || self.options.contains(&value))
+    }
+
+    /// The legal values in words.
+    pub fn legal(&self) -> String {
+        if self.options.is_empty() {
+            format!("a number from {} to {}", self.min, self.max)
+        } else {
+            let options: Vec<String> = self.options.iter().map(f64::to_string).collect();
+            format!("one of {}", options.join(", "))
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buffer {
