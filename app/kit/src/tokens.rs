@@ -215,7 +215,7 @@ impl Tokens {
     /// away from the end that would vanish in the surface.
     pub fn series(&self, idx: usize, n_series: usize) -> Color32 {
         let share = if n_series > 1 { idx as f32 / (n_series - 1) as f32 } else { 0.4 };
-        let (from, to) = if self.is_dark() { (0.28, 1.0) } else { (0.0, 0.58) };
+        let (from, to) = if self.is_dark() { (0.42, 1.0) } else { (0.0, 0.54) };
         Palette::Viridis.at(from + (to - from) * share)
     }
 
