@@ -4,7 +4,9 @@
 //! question, asks `vramlab-model`, and paints the answer; painting decides nothing. `experiment_chart/` is not a view but
 //! the figure of the shell's experiment card.
 
+mod controls;
 pub mod experiment_chart;
+mod figure;
 mod ink;
 mod lanes;
 mod sector_map;

@@ -74,12 +74,11 @@ impl Entry {
     }
 }
 
-#[expect(dead_code, reason = "used by the first visualizer")]
 const fn entry<V: Visualizer>() -> Entry {
     Entry { id: V::ID, title: V::TITLE, fields: V::fields, open: |args| Ok(Box::new(V::open(args)?)) }
 }
 
-pub const VISUALIZERS: &[Entry] = &[];
+pub const VISUALIZERS: &[Entry] = &[entry::<crate::sector_map::SectorMap>()];
 
 pub fn find(id: &str) -> Option<&'static Entry> {
     VISUALIZERS.iter().find(|entry| entry.id == id)
