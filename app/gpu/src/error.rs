@@ -33,3 +33,10 @@ pub enum RunError {
     #[error("{what}")]
     Content { what: String },
 }
+
+impl RunError {
+    /// True if the process that met it cannot go on: the device's context is lost, or the code itself failed.
+    pub fn ends_the_runner(&self) -> bool {
+        matches!(self, Self::Device { is_fatal: true, .. } | Self::Died { .. })
+    }
+}

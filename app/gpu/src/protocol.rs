@@ -1,5 +1,5 @@
 //! What parent and child say to each other: one JSON object a line, over any byte stream. The first message each way
-//! is the version; unknown versions are refused before anything else is read.
+//! is the version; unknown versions are refused before anything else is read. `wire.rs` puts the lines on a stream.
 
 use crate::error::RunError;
 use crate::manifest::Kernel;
@@ -51,10 +51,12 @@ pub enum FromChild {
         version: u32,
         program: String,
     },
+    /// The back end asked for is open. A back end that cannot be opened is a `Failed` without a job.
     Opened {
+        backend: Backend,
         facts: Box<DeviceFacts>,
     },
-    /// Sent at least once a second while a job runs.
+    /// Sent several times a second while a job runs or a back end opens; 0 stands for no job.
     Heartbeat {
         job_id: u64,
     },
@@ -81,4 +83,19 @@ pub enum FromChild {
         job_id: Option<u64>,
         error: RunError,
     },
+}
+
+impl FromChild {
+    /// The job that the message is about.
+    pub fn job_id(&self) -> Option<u64> {
+        match self {
+            Self::Hello { .. } | Self::Opened { .. } => None,
+            Self::Heartbeat { job_id } => Some(*job_id).filter(|id| *id != 0),
+            Self::Progress { job_id, .. }
+            | Self::Point { job_id, .. }
+            | Self::Rung { job_id, .. }
+            | Self::Done { job_id } => Some(*job_id),
+            Self::Failed { job_id, .. } => *job_id,
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The record of one experiment.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use vramlab_units::Map;
 
@@ -136,7 +136,19 @@ pub struct Telemetry {
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum OracleOutcome {
     Passed { n_checked: u64, worst_error: f64 },
-    Failed { first_wrong_idx: u64, expected: f64, found: f64, n_wrong: u64 },
+    Failed {
+        first_wrong_idx: u64,
+        #[serde(deserialize_with = "nan_if_null")]
+        expected: f64,
+        #[serde(deserialize_with = "nan_if_null")]
+        found: f64,
+        n_wrong: u64,
+    },
+}
+
+/// JSON has no NaN and writes `null` for it; a kernel that computes one has failed its check, and the record says so.
+fn nan_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 /// Why a number is not shown as a measurement.

@@ -5,6 +5,7 @@
 
 #[cfg(feature = "cuda")]
 pub mod cuda;
+pub mod fake;
 
 use crate::error::RunError;
 use crate::plan::PointPlan;
@@ -108,6 +109,7 @@ pub fn open(kind: Kind, budget_bytes: Option<u64>) -> Result<Box<dyn Backend>, R
     match kind {
         #[cfg(feature = "cuda")]
         Kind::Cuda => cuda::open(budget_bytes),
+        Kind::Fake => fake::open(&fake::SCRIPTS[0]),
         other => Err(RunError::Unavailable {
             what: format!("this program was built without the \"{}\" back end", other.id()),
             fix: "replay a recorded trace, or build with the feature".to_owned(),
