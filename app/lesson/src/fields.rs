@@ -29,12 +29,22 @@ pub enum Holds {
     Tables(&'static [Field]),
 }
 
+/// What happens without a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// The table cannot be used: a broken step.
+    Must,
+    /// An error, but the rest of the table is shown.
+    Should,
+    May,
+}
+
 /// One field of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     pub key: &'static str,
     pub holds: Holds,
-    pub is_required: bool,
+    pub need: Need,
     pub doc: Text,
 }
 
@@ -47,11 +57,15 @@ pub struct Kind {
 }
 
 const fn must(key: &'static str, holds: Holds, doc: Text) -> Field {
-    Field { key, holds, is_required: true, doc }
+    Field { key, holds, need: Need::Must, doc }
+}
+
+const fn should(key: &'static str, holds: Holds, doc: Text) -> Field {
+    Field { key, holds, need: Need::Should, doc }
 }
 
 const fn may(key: &'static str, holds: Holds, doc: Text) -> Field {
-    Field { key, holds, is_required: false, doc }
+    Field { key, holds, need: Need::May, doc }
 }
 
 pub const LAYERS: &[&str] = &["analyse", "model", "system", "deployment", "synthesis"];
@@ -62,7 +76,7 @@ pub const VERDICTS: &[&str] = &["true", "assumptions", "unsupported", "false"];
 /// The top of the file.
 pub const CHAPTER: &[Field] = &[
     must("schema", Holds::Version, Text::new("格式版本，写在第一行：1", "Format version, on the first line: 1")),
-    must("title", Holds::Localized, Text::new("章名", "Name of the chapter")),
+    should("title", Holds::Localized, Text::new("章名", "Name of the chapter")),
     may("subtitle", Holds::Localized, Text::new("一句话的谜题", "The puzzle in one line")),
     may("outcome", Holds::Localized, Text::new("读完能做什么", "What the reader can do afterwards")),
     may("layer", Holds::Choice(LAYERS), Text::new("目录里的分组", "Group in the curriculum")),
@@ -85,7 +99,7 @@ pub const STEP: &[Field] = &[
         Text::new("本章内唯一且不再改动的名字", "Unique in the chapter, and kept for good: progress hangs on it"),
     ),
     must("kind", Holds::Plain, Text::new("步骤的种类", "Kind of step")),
-    must("title", Holds::Localized, Text::new("步骤标题", "Title of the step")),
+    should("title", Holds::Localized, Text::new("步骤标题", "Title of the step")),
 ];
 
 const PROSE: &[Field] = &[must(
@@ -134,7 +148,7 @@ const EQUATION: &[Field] = &[
     must("text", Holds::Localized, Text::new("公式下的说明", "What to see in it")),
 ];
 
-const ALT: Field = must(
+const ALT: Field = should(
     "alt",
     Holds::Localized,
     Text::new("给读屏软件和文字版的描述", "The figure in words, for screen readers and the text version"),
@@ -151,7 +165,7 @@ const EXPERIMENT: &[Field] = &[
     must("run", Holds::Plain, Text::new("实验：内核目录/名字", "The experiment: KERNEL/NAME")),
     may("set", Holds::Params, Text::new("本章固定的参数", "Parameters that the chapter sets")),
     must("text", Holds::Localized, Text::new("运行前的说明", "What is about to be measured")),
-    must(
+    should(
         "explain",
         Holds::Localized,
         Text::new("预测与实测一致时说什么", "What it means when prediction and measurement agree"),
@@ -163,7 +177,7 @@ const EXPERIMENT: &[Field] = &[
 pub const OPTION: &[Field] = &[
     must("text", Holds::Localized, Text::new("选项", "The option")),
     may("right", Holds::Flag, Text::new("正确的写 true", "true for a right one")),
-    must(
+    should(
         "why",
         Holds::Localized,
         Text::new(
@@ -215,7 +229,7 @@ pub const QUESTION: &[Field] = &[
     may("max", Holds::Number, Text::new("标尺右端", "Right end of the ruler")),
     may("option", Holds::Tables(OPTION), Text::new("选项", "The options")),
     may("items", Holds::LocalizedList, Text::new("按正确顺序写的条目", "Items in the right order")),
-    must("explain", Holds::Localized, Text::new("作答后显示的解释", "Shown after answering, with the working")),
+    should("explain", Holds::Localized, Text::new("作答后显示的解释", "Shown after answering, with the working")),
     may(
         "hints",
         Holds::LocalizedList,
@@ -251,7 +265,7 @@ pub const AUDIT: &[Field] = &[
     must("claim", Holds::Localized, Text::new("用自己的话复述的说法", "The claim, restated in our words")),
     must("source", Holds::Localized, Text::new("哪一类来源这样说", "What kind of source made it")),
     must("verdict", Holds::Choice(VERDICTS), Text::new("判断", "What it is")),
-    must("why", Holds::Localized, Text::new("理由", "Why")),
+    should("why", Holds::Localized, Text::new("理由", "Why")),
     may("test", Holds::Id, Text::new("可以检验它的步骤", "The step where it can be tested")),
 ];
 

@@ -5,9 +5,12 @@
 //! diagnostic type; `progress.rs` the reader's file.
 //! No egui, no files, no clock: text and bytes in, values out.
 
+pub mod answer;
 mod build;
 pub mod chapter;
+pub mod check;
 pub mod fields;
+pub mod link;
 pub mod markdown;
 pub mod parse;
 pub mod problem;
@@ -16,5 +19,6 @@ pub mod source;
 pub mod tree;
 
 pub use chapter::*;
+pub use check::{check, check_in_pack};
 pub use parse::{Parsed, parse};
 pub use problem::{Place, Problem, Severity, render};

@@ -1,7 +1,7 @@
 //! Validates tables of the tree by the field tables, and reads values out of them. Every problem is collected; a
 //! reading function that finds nothing usable returns nothing, because its problem has been noted already.
 
-use crate::fields::{Field, Holds};
+use crate::fields::{Field, Holds, Need};
 use crate::problem::{Problem, Severity};
 use crate::source::Source;
 use crate::tree::{Data, Node, Span, Table};
@@ -60,9 +60,15 @@ impl<'a> Reader<'a> {
             self.spans.insert(path.clone(), entry.node.span.clone());
             self.check_value(&entry.node, field, &path);
         }
-        for field in all().filter(|field| field.is_required && table.get(field.key).is_none()) {
+        for field in all().filter(|field| field.need != Need::May && table.get(field.key).is_none()) {
+            let rule = match field.key {
+                "alt" => "missing-alt",
+                "why" => "missing-why",
+                _ => "missing-field",
+            };
+            self.n_fatal += usize::from(field.need == Need::Must);
             let what = format!("{name} needs the field \"{}\"", field.key);
-            self.fail("missing-field", header, what, Some(format!("{}: {}", field.key, field.doc.en)));
+            self.note(rule, header, what, Some(format!("{}: {}", field.key, field.doc.en)));
         }
     }
 
