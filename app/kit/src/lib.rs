@@ -4,12 +4,17 @@
 //! file and in `palette.rs` alone. Widgets take tokens, never the application.
 
 pub mod fonts;
+pub mod headless;
+#[cfg(feature = "kittest")]
+pub mod kittest;
 pub mod palette;
+pub mod raster;
 pub mod style;
 pub mod tokens;
 
 #[cfg(test)]
 mod tokens_test;
 
+pub use headless::Headless;
 pub use palette::Palette;
 pub use tokens::{Role, Theme, Tokens, Type, Verdict};
