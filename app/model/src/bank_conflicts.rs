@@ -166,6 +166,7 @@ impl Model for BankConflicts {
     );
     const SOURCE: &'static str = "modal-labs/gpu-glossary, \"bank conflict\"; NVIDIA developer forum topics 77228 (phases) \
         and 359822 (wavefronts of 128-bit loads)";
+    const EXAMPLE: &'static str = r#"{"stride_words": 32, "width_bytes": 4, "pad_words": 1}"#;
 
     fn question() -> Vec<FieldSpec> {
         question()

@@ -93,6 +93,7 @@ impl Model for Coalescing {
     const SOURCE: &'static str = "Nsight Compute Kernel Profiling Guide, \"Memory Tables\" (sector, line); \
         CUDA C++ Best Practices Guide, \"Coalesced Access to Global Memory\"; \
         DRAM pieces: counters of an H200, driver 580.159.04, 2026-11-30";
+    const EXAMPLE: &'static str = r#"{"stride_bytes": 8, "elem_bytes": 4}"#;
 
     fn question() -> Vec<FieldSpec> {
         vec![

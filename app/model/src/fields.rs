@@ -28,9 +28,45 @@ pub(crate) fn mask(args: &Args) -> u32 {
     u32::try_from(args.int("active_mask")).unwrap_or(u32::MAX)
 }
 
+/// The bandwidth that the memory can give.
+pub(crate) fn peak() -> FieldSpec {
+    let doc = Text::new(
+        "显存峰值带宽，或在这张卡上实测到的上限",
+        "Peak bandwidth of the memory, or the ceiling measured on the card",
+    );
+    FieldSpec::num("peak_gb_per_s", "GB/s", 0.1, 1.0e6, doc)
+}
+
+/// What DRAM hands over at least.
+pub(crate) fn dram_piece() -> FieldSpec {
+    let doc = Text::new(
+        "DRAM 一次至少搬多少字节；H200 上测得 64",
+        "Bytes that DRAM hands over at least; 64 as measured on an H200",
+    );
+    choice("dram_piece_bytes", "B", &["32", "64", "128"], doc).default_value("64")
+}
+
+/// A cache line of a processor.
+pub(crate) fn cpu_line() -> FieldSpec {
+    let doc = Text::new("处理器缓存行的字节数；x86-64 是 64", "Bytes of a processor cache line; 64 on x86-64");
+    choice("line_bytes", "B", &["16", "32", "64", "128", "256"], doc).default_value("64")
+}
+
+/// Arrays of structs, or one array a field.
+pub(crate) fn layout() -> FieldSpec {
+    let doc =
+        Text::new("aos：结构体数组；soa：每个字段一个数组", "aos: one array of structs; soa: one array for each field");
+    choice("layout", "", &["aos", "soa"], doc)
+}
+
 /// The whole number that a choice holds.
 pub(crate) fn chosen(args: &Args, key: &str) -> u64 {
     args.text(key).parse().unwrap_or_default()
+}
+
+/// A quantity of bytes among the arguments.
+pub(crate) fn bytes(args: &Args, key: &str) -> Bytes {
+    Bytes(args.uint(key))
 }
 
 /// A finite number as JSON: whole numbers without a fraction, so that `32` does not read `32.0`.

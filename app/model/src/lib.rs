@@ -5,9 +5,20 @@
 //! experiments and checks all ask the same code.
 
 pub mod access;
+pub mod aos_soa;
 pub mod bank_conflicts;
+pub mod bytes_in_flight;
 pub mod coalescing;
+pub mod cpu_aos_soa;
+pub mod cpu_stride;
+pub mod cpu_transpose;
+pub mod false_sharing;
 mod fields;
+pub mod peak_bandwidth;
 pub mod registry;
+pub mod schema;
+pub mod stream;
+pub mod strided_bandwidth;
+pub mod transpose;
 
 pub use registry::{Entry, MODELS, eval, find};

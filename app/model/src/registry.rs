@@ -1,7 +1,16 @@
 //! The slice of all models. `eval`, `list models`, the checker, experiments and the docs iterate it.
 
+use crate::aos_soa::AosSoa;
 use crate::bank_conflicts::BankConflicts;
+use crate::bytes_in_flight::BytesInFlight;
 use crate::coalescing::Coalescing;
+use crate::cpu_aos_soa::CpuAosSoa;
+use crate::cpu_stride::CpuStride;
+use crate::cpu_transpose::CpuTranspose;
+use crate::false_sharing::FalseSharing;
+use crate::peak_bandwidth::PeakBandwidth;
+use crate::strided_bandwidth::StridedBandwidth;
+use crate::transpose::TransposeModel;
 use vramlab_units::{Args, FieldError, FieldSpec, Map, Text};
 
 /// A model as the registry sees it. The typed function beside it is what Rust code calls.
@@ -13,6 +22,8 @@ pub trait Model {
     const ASSUMES: Text;
     /// Where the rule comes from, down to the section or table.
     const SOURCE: &'static str;
+    /// A question to start from, as JSON. The help prints it, the suites ask it.
+    const EXAMPLE: &'static str;
     /// The fields of the question.
     fn question() -> Vec<FieldSpec>;
     /// The fields of the answer, in the order in which they are shown.
@@ -22,11 +33,13 @@ pub trait Model {
 }
 
 /// One model, as data.
+#[derive(Debug)]
 pub struct Entry {
     pub id: &'static str,
     pub title: Text,
     pub assumes: Text,
     pub source: &'static str,
+    pub example: &'static str,
     pub question: fn() -> Vec<FieldSpec>,
     pub answer: fn() -> Vec<FieldSpec>,
     run: fn(&Args) -> Result<Map, FieldError>,
@@ -45,6 +58,7 @@ const fn entry<M: Model>() -> Entry {
         title: M::TITLE,
         assumes: M::ASSUMES,
         source: M::SOURCE,
+        example: M::EXAMPLE,
         question: M::question,
         answer: M::answer,
         run: M::run,
@@ -52,7 +66,19 @@ const fn entry<M: Model>() -> Entry {
 }
 
 /// Every model of the course, in alphabetical order of ids.
-pub const MODELS: &[Entry] = &[entry::<BankConflicts>(), entry::<Coalescing>()];
+pub const MODELS: &[Entry] = &[
+    entry::<AosSoa>(),
+    entry::<BankConflicts>(),
+    entry::<BytesInFlight>(),
+    entry::<Coalescing>(),
+    entry::<CpuAosSoa>(),
+    entry::<CpuStride>(),
+    entry::<CpuTranspose>(),
+    entry::<FalseSharing>(),
+    entry::<PeakBandwidth>(),
+    entry::<StridedBandwidth>(),
+    entry::<TransposeModel>(),
+];
 
 /// The model called `id`.
 pub fn find(id: &str) -> Option<&'static Entry> {
@@ -70,3 +96,6 @@ pub fn eval(id: &str, given: &Map) -> Result<Map, FieldError> {
     };
     entry.eval(given)
 }
+
+#[cfg(test)]
+mod tests;
