@@ -1,7 +1,7 @@
 //! Arrays of structs against structs of arrays on the GPU.
 //!
-//! Question: struct and field size, how many neighbouring fields a kernel reads, layout, peak. Answer: sectors of a warp
-//! request, efficiency, useful GB/s of a long run.
+//! Question: struct and field size, how many neighbouring fields a kernel reads, layout, peak. Answer: sectors of a
+//! warp request, efficiency, useful GB/s of a long run.
 //! Assumption: each field is one load; the data are not in L2; a DRAM piece is fetched once for all fields that it
 //! holds (so a kernel that reads the whole struct loses no bandwidth to the layout, only requests); enough bytes are in
 //! flight. The first field read starts at the struct's beginning.
@@ -118,7 +118,8 @@ impl Model for AosSoa {
     const TITLE: Text = Text::new("结构体数组与数组结构体 (AoS, SoA)", "Array of structs or struct of arrays");
     const ASSUMES: Text = Text::new(
         "每个字段一次读取；数据不在 L2；同一块 DRAM 数据里的各字段只搬一次；在途字节足够多。",
-        "One load for each field; the data are not in L2; a DRAM piece is fetched once for all fields in it; enough bytes in flight.",
+        "One load for each field; the data are not in L2; a DRAM piece is fetched once for all fields in it; enough \
+         bytes are in flight.",
     );
     const SOURCE: &'static str = "arithmetic over sectors and DRAM pieces: see coalescing and strided_bandwidth";
     const EXAMPLE: &'static str = r#"{"struct_bytes": 12, "field_bytes": 4, "layout": "aos", "peak_gb_per_s": 4800}"#;
@@ -161,7 +162,6 @@ impl Model for AosSoa {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::fields::testing::question;
     use crate::registry::eval;
     use serde_json::{Value, json};

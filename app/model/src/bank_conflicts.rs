@@ -162,10 +162,10 @@ impl Model for BankConflicts {
     const ASSUMES: Text = Text::new(
         "32 个 bank，每个 4 字节；同一个字只取一次（广播）。8 字节访问分两个阶段，16 字节分四个；硬件可能合并阶段，所以宽访问的结果是上界。",
         "32 banks of 4 bytes; a word wanted by several lanes is fetched once (broadcast). 8-byte accesses go in two \
-         phases, 16-byte accesses in four; hardware may merge phases, so for wide accesses the answer is an upper bound.",
+         phases, 16-byte accesses in four; hardware may merge phases, so wide accesses get an upper bound.",
     );
-    const SOURCE: &'static str = "modal-labs/gpu-glossary, \"bank conflict\"; NVIDIA developer forum topics 77228 (phases) \
-        and 359822 (wavefronts of 128-bit loads)";
+    const SOURCE: &'static str = "modal-labs/gpu-glossary, \"bank conflict\"; NVIDIA developer forum topics 77228 \
+        (phases) and 359822 (wavefronts of 128-bit loads)";
     const EXAMPLE: &'static str = r#"{"stride_words": 32, "width_bytes": 4, "pad_words": 1}"#;
 
     fn question() -> Vec<FieldSpec> {
@@ -208,7 +208,7 @@ fn question() -> Vec<FieldSpec> {
     );
     let swizzle = Text::new(
         "xor：列号与行号异或（以访问宽度为一格），不占额外空间",
-        "xor: the column, in pieces of the access width, is combined with the row by exclusive or; takes no extra space",
+        "xor: the column, in pieces of the access width, is combined with the row by exclusive or; no extra space",
     );
     let offset = Text::new("lane 0 的字地址", "Word address of lane 0");
     let list =

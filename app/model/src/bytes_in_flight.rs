@@ -39,7 +39,8 @@ impl Model for BytesInFlight {
     );
     const SOURCE: &'static str =
         "J. D. C. Little, Operations Research 9(3), 1961; modal-labs/gpu-glossary, \"Little's law\"";
-    const EXAMPLE: &'static str = r#"{"n_threads": 270336, "bytes_per_load": 4, "loads_per_thread": 1, "latency_ns": 643, "peak_gb_per_s": 4800}"#;
+    const EXAMPLE: &'static str =
+        r#"{"n_threads": 270336, "bytes_per_load": 4, "latency_ns": 643, "peak_gb_per_s": 4800}"#;
 
     fn question() -> Vec<FieldSpec> {
         let int = |key, unit, max, zh, en| FieldSpec::int(key, unit, 1, max, Text::new(zh, en));

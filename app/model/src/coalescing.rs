@@ -5,8 +5,8 @@
 //! Assumption: compute capability 6.0 or later, caches cold, one request by itself. Sectors are what crosses from L2 to
 //! L1; what a neighbouring warp reuses is not counted (`strided_bandwidth` looks at the whole stream).
 //! Source: sectors and lines as Nsight Compute's Kernel Profiling Guide, "Memory Tables", defines them; CUDA C++ Best
-//! Practices Guide, "Coalesced Access to Global Memory". That DRAM moves 64-byte pieces was measured with counters on an
-//! H200 (33.56 MB at stride 8, 67.11 MB at stride 16 for the same number of sectors).
+//! Practices Guide, "Coalesced Access to Global Memory". That DRAM moves 64-byte pieces was measured with counters on
+//! an H200 (33.56 MB at stride 8, 67.11 MB at stride 16 for the same number of sectors).
 //! Errors: wrong lane count, width, alignment or a negative address ([`AccessError`]).
 
 use crate::access::{self, AccessError};

@@ -24,8 +24,8 @@ impl Model for CpuAosSoa {
     const TITLE: Text = Text::new("处理器上的 AoS 与 SoA", "AoS and SoA on the processor");
     const ASSUMES: Text = Text::new(
         "数组远大于末级缓存，时间正比于搬动的缓存行；一条缓存行里的各字段只搬一次。相对时间是上界。",
-        "The arrays are much larger than the last cache and time goes with the lines moved; a line is fetched once for all \
-         fields in it. The relative time is an upper bound.",
+        "The arrays are much larger than the last cache and time goes with the lines moved; a line is fetched once for \
+         all fields in it. The relative time is an upper bound.",
     );
     const SOURCE: &'static str = "U. Drepper, \"What Every Programmer Should Know About Memory\" (2007), section 6.2.1";
     const EXAMPLE: &'static str = r#"{"struct_bytes": 64, "field_bytes": 4, "layout": "aos"}"#;

@@ -1,9 +1,9 @@
 //! A strided walk on the processor: cache lines per access, and the time relative to walking every element.
 //!
 //! Question: line, stride, element. Answer: lines and bytes moved per access, relative time and rate.
-//! Assumption: the array is much larger than the last-level cache and time goes with the lines moved. At unit stride a
-//! core may be busy with arithmetic rather than waiting, and prefetchers fetch neighbours in pairs, so read the relative
-//! time as an upper bound; it levels off once every access has its own line.
+//! Assumption: the array is much larger than the last-level cache and time goes with the lines moved. At unit stride
+//! a core may be busy with arithmetic rather than waiting, so read the relative time as an upper bound; it levels off
+//! once every access has its own line. Prefetchers that fetch lines in pairs can move that point to two lines.
 //! Source: U. Drepper, "What Every Programmer Should Know About Memory", section 3.3; arithmetic.
 //! Errors: a stride that is no multiple of the element.
 
@@ -31,9 +31,9 @@ impl Model for CpuStride {
     const ID: &'static str = "cpu_stride";
     const TITLE: Text = Text::new("处理器上的跨步读取", "Strided reads on the processor");
     const ASSUMES: Text = Text::new(
-        "数组远大于末级缓存，时间正比于搬动的缓存行。步长为 1 时核心可能忙于计算，预取器也会成对取行，所以相对时间是上界。",
-        "The array is much larger than the last cache and time goes with the lines moved. At unit stride a core may be busy \
-         computing, and prefetchers fetch lines in pairs: the relative time is an upper bound.",
+        "数组远大于末级缓存，时间正比于搬动的缓存行。步长为 1 时核心可能忙于计算，所以相对时间是上界。",
+        "The array is much larger than the last cache and time goes with the lines moved. At unit stride a core may be \
+         busy computing: the relative time is an upper bound.",
     );
     const SOURCE: &'static str = "U. Drepper, \"What Every Programmer Should Know About Memory\" (2007), section 3.3";
     const EXAMPLE: &'static str = r#"{"stride_bytes": 32, "elem_bytes": 4}"#;

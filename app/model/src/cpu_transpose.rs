@@ -66,8 +66,8 @@ impl Model for CpuTranspose {
     const TITLE: Text = Text::new("处理器上的矩阵转置", "Matrix transpose on the processor");
     const ASSUMES: Text = Text::new(
         "全相联、最近最少使用替换的缓存，时间正比于取来的缓存行。行距是 2 的幂时，真实缓存会像变小了一样。",
-        "A fully associative cache that drops the least recently used line; time goes with the lines fetched. With rows a \
-         power of two apart a real cache behaves as if it were smaller.",
+        "A fully associative cache that drops the least recently used line; time goes with the lines fetched. With \
+         rows a power of two apart a real cache behaves as if it were smaller.",
     );
     const SOURCE: &'static str = "U. Drepper, \"What Every Programmer Should Know About Memory\" (2007), section 6.2.1";
     const EXAMPLE: &'static str = r#"{"method": "naive", "n": 4096, "elem_bytes": 4}"#;

@@ -5,7 +5,7 @@
 //! Rule: a core must own a line alone to change it, so atomic increments on one line follow each other, whichever
 //! counter they change. With k threads on a line each waits for the others: at least k times the time of a line of its
 //! own, and more for the time in which the line travels, which this model does not know.
-//! Assumption: atomic increments, each thread on a core with an L1 of its own, the first counter at the start of a line.
+//! Assumption: atomic increments, each thread on a core with an L1 of its own, the first counter at a line's start.
 //! Two hardware threads of one core share its L1 and may show less; plain stores may be gathered in store buffers.
 //! Source: M. Papamarcos and J. Patel, "A Low-Overhead Coherence Solution for Multiprocessors with Private Cache
 //! Memories", ISCA 1984 (exclusive ownership); U. Drepper, "What Every Programmer Should Know About Memory", 6.4.1.
@@ -42,8 +42,9 @@ impl Model for FalseSharing {
     const TITLE: Text = Text::new("伪共享 (false sharing)", "False sharing");
     const ASSUMES: Text = Text::new(
         "原子自增；每个线程独占一个有自己 L1 的核心；第一个计数器在行首。结果只是下界：缓存行来回传递的时间没有算。同一核心的两个硬件线程共用 L1，差别可能更小。",
-        "Atomic increments; each thread on a core with an L1 of its own; the first counter at the start of a line. Only a \
-         lower bound: the time in which the line travels is not counted. Two hardware threads of one core share an L1 and may show less.",
+        "Atomic increments; each thread on a core with an L1 of its own; the first counter at the start of a line. \
+         Only a lower bound: the time in which the line travels is not counted. Two hardware threads of one core share \
+         an L1 and may show less.",
     );
     const SOURCE: &'static str = "M. Papamarcos, J. Patel, ISCA 1984 (exclusive ownership of a line); \
         U. Drepper, \"What Every Programmer Should Know About Memory\" (2007), section 6.4.1";

@@ -28,7 +28,8 @@ impl Model for PeakBandwidth {
     const TITLE: Text = Text::new("显存峰值带宽", "Peak memory bandwidth");
     const ASSUMES: Text = Text::new(
         "每个时钟传两次数据 (DDR)；不扣刷新和纠错的开销，实测通常是它的 90–97 %。",
-        "Two transfers a clock (double data rate); refresh and error correction are left out: kernels measure 90 to 97 % of it.",
+        "Two transfers a clock (double data rate); refresh and error correction are left out: kernels measure 90 to 97 \
+         % of it.",
     );
     const SOURCE: &'static str = "CUDA C++ Best Practices Guide, \"Theoretical Bandwidth Calculation\"";
     const EXAMPLE: &'static str = r#"{"bus_bits": 6016, "mem_clock_mhz": 3201}"#;
@@ -84,7 +85,6 @@ impl Model for PeakBandwidth {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::fields::testing::question;
     use crate::registry::eval;
     use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Useful bandwidth of a long strided read from DRAM.
 //!
-//! Question: stride, element, peak bandwidth and the least that DRAM hands over. Answer: useful GB/s, with what one warp
-//! request moves on each level.
+//! Question: stride, element, peak bandwidth and the least that DRAM hands over. Answer: useful GB/s, with what one
+//! warp request moves on each level.
 //! Assumption: the data are not in L2, enough bytes are in flight (`bytes_in_flight` says when), and a piece that
 //! neighbouring warps share is fetched once. Address translation and DRAM rows are left out: on an H200 the rate falls
 //! below this model past stride 16 (281 at 24, 251 at 32, 180 GB/s at 64 where it says 291).
@@ -91,8 +91,8 @@ impl Model for StridedBandwidth {
         "The data are not in L2; enough bytes are in flight; a piece shared by neighbouring warps is fetched once. \
          Address translation and DRAM rows are left out, so very long strides measure lower.",
     );
-    const SOURCE: &'static str = "arithmetic over 64-byte DRAM pieces, as counted on an H200 (driver 580.159.04, 2026-11-30); \
-        CUDA C++ Best Practices Guide, \"Strided Accesses\"";
+    const SOURCE: &'static str = "arithmetic over 64-byte DRAM pieces, as counted on an H200 (driver 580.159.04, \
+        2026-11-30); CUDA C++ Best Practices Guide, \"Strided Accesses\"";
     const EXAMPLE: &'static str = r#"{"stride_elems": 8, "elem_bytes": 4, "peak_gb_per_s": 4800}"#;
 
     fn question() -> Vec<FieldSpec> {
@@ -149,7 +149,8 @@ impl Model for StridedBandwidth {
                 &["peak", "stride", "piece"],
                 Text::new(
                     "什么决定有效带宽：peak 没有浪费，stride 元素之间的字节也要搬，piece 每个元素占一整块、步长再大也不变",
-                    "What decides the rate: peak, nothing is wasted; stride, the bytes between elements travel too; piece, one piece per element, flat from there on",
+                    "What decides the rate: peak, nothing is wasted; stride, the bytes between elements travel too; \
+                     piece, one piece per element, flat from there on",
                 ),
             ),
         ]

@@ -198,8 +198,8 @@ impl Model for TransposeModel {
     const TITLE: Text = Text::new("矩阵转置", "Matrix transpose");
     const ASSUMES: Text = Text::new(
         "fp32，32 × 32 的块，一个 warp 管一行。floor_us 假设每个字节只进出显存一次；unmerged_us 假设 L2 一次也没合并零散的写。",
-        "fp32, 32 × 32 tiles, a warp for each row. floor_us lets every byte cross DRAM once each way; unmerged_us assumes \
-         that L2 merges none of the scattered writes.",
+        "fp32, 32 × 32 tiles, a warp for each row. floor_us lets every byte cross DRAM once each way; unmerged_us \
+         assumes that L2 merges none of the scattered writes.",
     );
     const SOURCE: &'static str = "coalescing and bank_conflicts; CUDA C++ Best Practices Guide, \"Shared Memory\"; \
         M. Harris, \"An Efficient Matrix Transpose in CUDA C/C++\"";
