@@ -12,15 +12,18 @@ pub mod child;
 #[cfg(feature = "spawn")]
 pub mod client;
 pub mod error;
+pub mod hash;
 pub mod launch;
 pub mod manifest;
 pub mod oracle;
 pub mod plan;
 pub mod predict;
 pub mod protocol;
+pub mod read;
 #[cfg(feature = "spawn")]
 mod sys;
 pub mod vars;
+pub mod verdict;
 #[cfg(feature = "spawn")]
 pub mod wire;
 

@@ -270,7 +270,9 @@ pub struct Predict {
     pub then: Option<String>,
 }
 
-/// What is measured: a formula over `time_ns`, `work.*`, readings and parameters, and the hardware's limit for it.
+/// What is measured: a formula over `time_ns` (median of one launch), `reading.NAME` (medians), `counter.METRIC` (every
+/// character of the metric that is no letter or digit written `_`), the sensors (`sm_clock_mhz`, …) and everything a
+/// point is known by; and the hardware's limit for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
@@ -280,6 +282,9 @@ pub struct Measure {
     /// Ceiling by formula over `device.*`; a value above it is invalid. Absent facts leave the check out.
     #[serde(default)]
     pub at_most: Option<String>,
+    /// Floor, for quantities of which less is faster (cycles, time); a value below it is invalid.
+    #[serde(default)]
+    pub at_least: Option<String>,
     #[serde(default)]
     pub scale: String,
 }

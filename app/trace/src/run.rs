@@ -161,6 +161,8 @@ pub enum Invalid {
         limit: f64,
     },
     WrongResult,
+    /// Nobody held the results against the reference.
+    Unchecked,
     /// The launch is too short for the clock that timed it.
     TooShort {
         median_ns: f64,
