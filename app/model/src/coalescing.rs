@@ -72,8 +72,7 @@ pub fn run(lane_addrs: &[Option<ByteAddr>], width: Bytes) -> Result<Coalesced, A
 
 /// Sectors of a warp whose lanes read `elem` bytes every `stride_elems` elements from an aligned base, in closed form.
 pub fn sectors_of_stride(stride_elems: u64, elem: Bytes) -> u64 {
-    let step = stride_elems * elem.0;
-    if step >= SECTOR.0 { access::WARP_LANES as u64 } else { (31 * step + elem.0).div_ceil(SECTOR.0) }
+    (stride_elems * elem.0).min(access::WARP_LANES as u64) // as many bytes apart as lanes over 32-byte sectors
 }
 
 const PATTERN: Pattern =

@@ -161,6 +161,7 @@ mod tests {
         check(4096, Bytes(32_768), None, false, 8.5);
         check(4096, Bytes(32_768), Some(16), true, 1.0);
         check(4096, Bytes(32_768), Some(64), true, 1.0);
+        check(4096, Bytes(32_768), Some(80), false, 8.5); // 80 rows of 5 lines, twice, are 50 KiB
         check(4096, Bytes(32_768), Some(128), false, 8.5); // 128 rows of 8 lines, twice, are 128 KiB
     }
 

@@ -2,19 +2,21 @@
 //!
 //! Question: stride, element, peak bandwidth and the least that DRAM hands over. Answer: useful GB/s, with what one
 //! warp request moves on each level.
-//! Assumption: the data are not in L2, enough bytes are in flight (`bytes_in_flight` says when), and a piece that
-//! neighbouring warps share is fetched once. Address translation and DRAM rows are left out: on an H200 the rate falls
+//! Assumption: the data are not in L2, and a piece that neighbouring warps share is fetched once. Enough bytes are in
+//! flight, unless the question says how many: then Little's law is a second ceiling (`bytes_in_flight`), and a kernel
+//! below it shows no effect of the stride. Address translation and DRAM rows are left out: on an H200 the rate falls
 //! below this model past stride 16 (281 at 24, 251 at 32, 180 GB/s at 64 where it says 291).
 //! Source: arithmetic; held by counters and times of an H200 (stride 1 to 16, driver 580.159.04, 2026-11-30), and by
 //! CUDA C++ Best Practices Guide, "Strided Accesses".
-//! Errors: fields out of range.
+//! Errors: fields out of range; bytes in flight without a latency, or a latency without them.
 
 use crate::access;
+use crate::bytes_in_flight;
 use crate::coalescing;
 use crate::fields;
 use crate::registry::Model;
 use crate::stream::Stream;
-use vramlab_units::{Args, Bytes, FieldError, FieldSpec, GbPerSec, Map, Ratio, Text};
+use vramlab_units::{Args, Bytes, FieldError, FieldSpec, GbPerSec, Map, Nanos, Ratio, Text};
 
 /// The question. `stride_elems` is at least 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +26,8 @@ pub struct Question {
     pub offset_elems: u64,
     pub peak: GbPerSec,
     pub dram_piece: Bytes,
+    /// What the loads in flight sustain, if that is known to be little.
+    pub sustained: Option<GbPerSec>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,6 +52,8 @@ pub enum Bound {
     Stride,
     /// One piece per element: a longer stride costs no more.
     Piece,
+    /// Too few bytes in flight: the memory waits for the kernel, and the stride does not show.
+    Latency,
 }
 
 impl Bound {
@@ -56,24 +62,28 @@ impl Bound {
             Self::Peak => "peak",
             Self::Stride => "stride",
             Self::Piece => "piece",
+            Self::Latency => "latency",
         }
     }
 }
 
 pub fn run(question: Question) -> Result<Strided, access::AccessError> {
-    let Question { stride_elems, elem, offset_elems, peak, dram_piece } = question;
+    let Question { stride_elems, elem, offset_elems, peak, dram_piece, sustained } = question;
     let step = elem * stride_elems;
     let lanes = access::strided(step.0 as i64, (elem * offset_elems).0 as i64, access::ALL_LANES)?;
     let request = coalescing::run(&lanes, elem)?;
     let stream = Stream { step, offset: Bytes(0), used: elem };
     let useful_share = stream.useful_share(dram_piece);
+    let dram_useful = GbPerSec(peak.0 * useful_share.0);
+    let sustained = sustained.filter(|sustained| *sustained < dram_useful);
     let bound = match step {
+        _ if sustained.is_some() => Bound::Latency,
         step if step == elem => Bound::Peak,
         step if step < dram_piece => Bound::Stride,
         _ => Bound::Piece,
     };
     Ok(Strided {
-        useful: GbPerSec(peak.0 * useful_share.0),
+        useful: sustained.unwrap_or(dram_useful),
         useful_share,
         sectors_per_request: request.sectors.len() as u64,
         dram_bytes_per_request: stream.moved_per_step(dram_piece) * access::WARP_LANES as f64,
@@ -115,6 +125,28 @@ impl Model for StridedBandwidth {
             )
             .default_value(0),
             fields::dram_piece(),
+            FieldSpec::int(
+                "bytes_in_flight",
+                "B",
+                1,
+                1 << 40,
+                Text::new(
+                    "同时在途的有用字节数；不填表示足够多，填了就要同时给 latency_ns",
+                    "Useful bytes in flight at once; absent means enough; needs latency_ns",
+                ),
+            )
+            .optional(),
+            FieldSpec::num(
+                "latency_ns",
+                "ns",
+                0.1,
+                1.0e6,
+                Text::new(
+                    "有负载时的读取延迟，与 bytes_in_flight 一起给",
+                    "Latency of a load on a busy memory, with bytes_in_flight",
+                ),
+            )
+            .optional(),
         ]
     }
 
@@ -146,11 +178,11 @@ impl Model for StridedBandwidth {
             fields::choice(
                 "bound",
                 "",
-                &["peak", "stride", "piece"],
+                &["peak", "stride", "piece", "latency"],
                 Text::new(
-                    "什么决定有效带宽：peak 没有浪费，stride 元素之间的字节也要搬，piece 每个元素占一整块、步长再大也不变",
+                    "什么决定有效带宽：peak 没有浪费，stride 元素之间的字节也要搬，piece 每个元素占一整块、步长再大也不变，latency 在途字节太少、步长的影响显不出来",
                     "What decides the rate: peak, nothing is wasted; stride, the bytes between elements travel too; \
-                     piece, one piece per element, flat from there on",
+                     piece, one piece per element, flat from there on; latency, too few bytes in flight for the stride to show",
                 ),
             ),
         ]
@@ -163,6 +195,7 @@ impl Model for StridedBandwidth {
             offset_elems: args.uint("offset_elems"),
             peak: GbPerSec(args.num("peak_gb_per_s")),
             dram_piece: Bytes(fields::chosen(args, "dram_piece_bytes")),
+            sustained: sustained(args)?,
         };
         let found = run(question).map_err(|error| FieldError::conflict("stride_elems", error.to_string()))?;
         Ok(fields::answer([
@@ -175,13 +208,37 @@ impl Model for StridedBandwidth {
     }
 }
 
+/// The ceiling by Little's law, if the question asks for it.
+fn sustained(args: &Args) -> Result<Option<GbPerSec>, FieldError> {
+    match (args.has("bytes_in_flight"), args.has("latency_ns")) {
+        (false, false) => Ok(None),
+        (true, true) => {
+            let in_flight = fields::bytes(args, "bytes_in_flight");
+            Ok(Some(bytes_in_flight::rate_sustained(in_flight, Nanos(args.num("latency_ns")))))
+        }
+        (true, false) => {
+            Err(FieldError::conflict("latency_ns", "bytes_in_flight is given, so latency_ns is needed too"))
+        }
+        (false, true) => {
+            Err(FieldError::conflict("bytes_in_flight", "latency_ns is given, so bytes_in_flight is needed too"))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fields::testing::question;
+    use crate::registry::eval;
+    use serde_json::json;
+
+    fn fp32_question(stride_elems: u64, peak: f64) -> Question {
+        let (elem, dram_piece) = (Bytes(4), coalescing::DRAM_PIECE);
+        Question { stride_elems, elem, offset_elems: 0, peak: GbPerSec(peak), dram_piece, sustained: None }
+    }
 
     fn fp32(stride_elems: u64, peak: f64) -> Strided {
-        let (elem, dram_piece) = (Bytes(4), coalescing::DRAM_PIECE);
-        run(Question { stride_elems, elem, offset_elems: 0, peak: GbPerSec(peak), dram_piece }).unwrap()
+        run(fp32_question(stride_elems, peak)).unwrap()
     }
 
     /// Measured on an H200 with 8 loads a thread in flight: useful GB/s at strides 2, 3, 4, 8, 16. The ceiling is the
@@ -213,22 +270,33 @@ mod tests {
 
     #[test]
     fn a_card_with_32_byte_pieces_is_flat_from_stride_8() {
-        let question =
-            Question { stride_elems: 8, elem: Bytes(4), offset_elems: 0, peak: GbPerSec(320.0), dram_piece: Bytes(32) };
-        assert_eq!(run(question).unwrap().useful.0, 40.0);
-        assert_eq!(run(Question { stride_elems: 64, ..question }).unwrap().useful.0, 40.0);
+        let on_that_card = |stride| run(Question { dram_piece: Bytes(32), ..fp32_question(stride, 320.0) }).unwrap();
+        assert_eq!((on_that_card(8).useful.0, on_that_card(64).useful.0), (40.0, 40.0));
     }
 
     #[test]
     fn an_offset_costs_a_sector_but_no_dram() {
-        let question = Question {
-            stride_elems: 1,
-            elem: Bytes(4),
-            offset_elems: 1,
-            peak: GbPerSec(4800.0),
-            dram_piece: coalescing::DRAM_PIECE,
-        };
-        let found = run(question).unwrap();
+        let found = run(Question { offset_elems: 1, ..fp32_question(1, 4800.0) }).unwrap();
         assert_eq!((found.sectors_per_request, found.useful.0), (5, 4800.0));
+    }
+
+    /// Measured on an H200 with one 4-byte load a thread, 2048 threads on 132 SMs, 643 ns: 1682 GB/s at stride 1 and
+    /// 1635 at stride 2. The stride shows only where DRAM gives less than that.
+    #[test]
+    fn with_one_small_load_a_thread_strides_1_and_2_look_alike() {
+        for (stride, measured, bound) in [(1, 1682, "latency"), (2, 1635, "latency"), (4, 1168, "stride")] {
+            let given = json!({"stride_elems": stride, "elem_bytes": 4, "peak_gb_per_s": 4663,
+                "bytes_in_flight": 2048 * 132 * 4, "latency_ns": 643});
+            let answer = eval("strided_bandwidth", &question(&given)).unwrap();
+            let found = answer["gb_per_s"].as_f64().unwrap();
+            assert!((found / f64::from(measured) - 1.0).abs() < 0.03, "stride {stride}: {found}");
+            assert_eq!(answer["bound"], bound);
+        }
+    }
+
+    #[test]
+    fn bytes_in_flight_need_a_latency() {
+        let given = json!({"stride_elems": 1, "elem_bytes": 4, "peak_gb_per_s": 4663, "bytes_in_flight": 4096});
+        assert_eq!(eval("strided_bandwidth", &question(&given)).unwrap_err().field(), "latency_ns");
     }
 }

@@ -309,6 +309,13 @@ mod tests {
         assert_eq!(naive["store_degree"], Value::Null);
     }
 
+    /// Unmerged, 8192² scattered floats move 64 bytes each, and 4 each on the way in: 17 times 256 MiB.
+    #[test]
+    fn unmerged_writes_cost_a_dram_piece_each() {
+        assert_eq!(run(Method::Naive, 8192).unwrap().unmerged, Bytes(17 << 28));
+        assert_eq!(run(Method::TilePad, 8192).unwrap().unmerged, Bytes(512 << 20));
+    }
+
     /// The player's accesses, followed element by element, are a transpose.
     #[test]
     fn the_steps_transpose_the_tile() {
