@@ -12,6 +12,7 @@ pub mod check;
 pub mod fields;
 pub mod link;
 pub mod markdown;
+pub mod pack;
 pub mod parse;
 pub mod problem;
 pub mod read;
@@ -20,5 +21,6 @@ pub mod tree;
 
 pub use chapter::*;
 pub use check::{check, check_in_pack};
+pub use pack::{Limits, Pack, PackError, check_pack};
 pub use parse::{Parsed, parse};
 pub use problem::{Place, Problem, Severity, render};

@@ -7,7 +7,7 @@ use crate::build;
 use crate::chapter::{Chapter, SCHEMA, Step, StepBody};
 use crate::fields;
 use crate::problem::{Problem, Severity, sort};
-use crate::read::{self, Reader, Spans, is_id, shorten};
+use crate::read::{self, Reader, Spans, is_bidi, is_id, shorten};
 use crate::source::Source;
 use crate::tree::{self, Document, Item, SyntaxError};
 use std::collections::BTreeMap;
@@ -49,9 +49,17 @@ pub fn parse(id: &str, file: &str, bytes: &[u8]) -> Parsed {
         chapter(&mut reader, &mut typed, id, &document)
     });
     let (mut problems, spans) = (reader.problems, reader.spans);
+    drop_echoes(&mut problems);
     sort(&mut problems);
     shorten_list(&mut problems);
     Parsed { chapter, problems, source, spans, typed }
+}
+
+/// A control character is also a syntax error; once is enough.
+fn drop_echoes(problems: &mut Vec<Problem>) {
+    let at = |problem: &Problem| (problem.place.line, problem.place.column);
+    let named: Vec<_> = problems.iter().filter(|problem| problem.rule == "control-character").map(at).collect();
+    problems.retain(|problem| problem.rule != "syntax" || !named.contains(&at(problem)));
 }
 
 fn shorten_list(problems: &mut Vec<Problem>) {
@@ -93,7 +101,7 @@ fn note_characters(reader: &mut Reader<'_>) {
     let source = reader.source;
     for (at, c) in source.text().char_indices() {
         let span = at..at + c.len_utf8();
-        if matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+        if is_bidi(c) {
             let what = format!("U+{:04X} changes the direction of the text without being seen", c as u32);
             reader.note("bidi-control", &span, what, Some("delete it; nothing in a chapter needs it".to_owned()));
         } else if c.is_control() && !matches!(c, '\n' | '\t') && !source.text()[at..].starts_with("\r\n") {

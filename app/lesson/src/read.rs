@@ -189,8 +189,20 @@ impl<'a> Reader<'a> {
 
     fn check_markdown(&mut self, text: &str, key: &str, span: &Span) {
         self.check_length(text, key, span);
+        self.check_escapes(text, key, span);
         if let Some(what) = crate::markdown::over_limit(text) {
             self.fail("too-deep", span, format!("{key}: {what}"), None);
+        }
+    }
+
+    /// Characters that only an escape such as `\u202e` brings in; written plainly they are found in the source.
+    fn check_escapes(&mut self, text: &str, key: &str, span: &Span) {
+        let is_hidden = |c: &char| is_bidi(*c) || (c.is_control() && !matches!(c, '\n' | '\t'));
+        let raw = self.source.text().get(span.clone()).unwrap_or_default();
+        if let Some(c) = text.chars().find(is_hidden).filter(|c| !raw.contains(*c)) {
+            let rule = if is_bidi(c) { "bidi-control" } else { "control-character" };
+            let what = format!("{key} holds U+{:04X}, which is not seen", c as u32);
+            self.note(rule, span, what, Some("delete it; nothing in a chapter needs it".to_owned()));
         }
     }
 
@@ -315,6 +327,11 @@ pub fn is_id(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text.chars().all(|c| is_word(c) || c == '_' || c == '-')
         && text.starts_with(is_word)
+}
+
+/// Controls that change the direction of a text.
+pub fn is_bidi(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 pub fn is_han(c: char) -> bool {

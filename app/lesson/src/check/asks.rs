@@ -129,7 +129,13 @@ impl Checker<'_> {
 
     /// Names in the text that nothing replaces, and redrawn parameters that nothing uses.
     fn names_of(&mut self, question: &Question, path: &str) {
-        let Form::Number { answer, .. } = &question.form else { return };
+        let Form::Number { answer, .. } = &question.form else {
+            if let Some(name) = question.redraw.keys().next() {
+                let what = "only a question for a number is drawn anew".to_owned();
+                self.error("unused-name", &format!("{path}.redraw.{name}"), what, Some("delete `redraw`".to_owned()));
+            }
+            return;
+        };
         for name in question.redraw.keys() {
             let word = format!("${name}");
             let is_asked = [&question.ask.zh, &question.ask.en].into_iter().flatten().all(|text| text.contains(&word));
