@@ -182,7 +182,8 @@ impl Model for StridedBandwidth {
                 Text::new(
                     "什么决定有效带宽：peak 没有浪费，stride 元素之间的字节也要搬，piece 每个元素占一整块、步长再大也不变，latency 在途字节太少、步长的影响显不出来",
                     "What decides the rate: peak, nothing is wasted; stride, the bytes between elements travel too; \
-                     piece, one piece per element, flat from there on; latency, too few bytes in flight for the stride to show",
+                     piece, one piece per element, flat from there on; latency, too few bytes in flight for the stride \
+                     to show",
                 ),
             ),
         ]
@@ -216,12 +217,8 @@ fn sustained(args: &Args) -> Result<Option<GbPerSec>, FieldError> {
             let in_flight = fields::bytes(args, "bytes_in_flight");
             Ok(Some(bytes_in_flight::rate_sustained(in_flight, Nanos(args.num("latency_ns")))))
         }
-        (true, false) => {
-            Err(FieldError::conflict("latency_ns", "bytes_in_flight is given, so latency_ns is needed too"))
-        }
-        (false, true) => {
-            Err(FieldError::conflict("bytes_in_flight", "latency_ns is given, so bytes_in_flight is needed too"))
-        }
+        (true, false) => Err(FieldError::conflict("latency_ns", "needed because bytes_in_flight is given")),
+        (false, true) => Err(FieldError::conflict("bytes_in_flight", "needed because latency_ns is given")),
     }
 }
 
@@ -284,14 +281,17 @@ mod tests {
     /// 1635 at stride 2. The stride shows only where DRAM gives less than that.
     #[test]
     fn with_one_small_load_a_thread_strides_1_and_2_look_alike() {
-        for (stride, measured, bound) in [(1, 1682, "latency"), (2, 1635, "latency"), (4, 1168, "stride")] {
+        let few = |stride| {
             let given = json!({"stride_elems": stride, "elem_bytes": 4, "peak_gb_per_s": 4663,
                 "bytes_in_flight": 2048 * 132 * 4, "latency_ns": 643});
-            let answer = eval("strided_bandwidth", &question(&given)).unwrap();
-            let found = answer["gb_per_s"].as_f64().unwrap();
-            assert!((found / f64::from(measured) - 1.0).abs() < 0.03, "stride {stride}: {found}");
-            assert_eq!(answer["bound"], bound);
+            eval("strided_bandwidth", &question(&given)).unwrap()
+        };
+        for (stride, measured) in [(1, 1682.0), (2, 1635.0)] {
+            let found = few(stride)["gb_per_s"].as_f64().unwrap();
+            assert!((found / measured - 1.0).abs() < 0.03, "stride {stride}: {found}");
+            assert_eq!(few(stride)["bound"], "latency");
         }
+        assert_eq!(few(4)["bound"], "stride");
     }
 
     #[test]
