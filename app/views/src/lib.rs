@@ -10,6 +10,7 @@ mod figure;
 mod ink;
 mod lanes;
 mod sector_map;
+pub mod svg;
 pub mod view;
 
 pub use experiment_chart::{ChartData, ExperimentChart};

@@ -1,0 +1,84 @@
+//! Draws every visualizer and a chart to PNG files, to be looked at: `cargo run -p vramlab-views --example pictures -- DIR`.
+//! A second argument keeps only names that contain it.
+
+#[path = "../tests/samples/mod.rs"]
+mod samples;
+
+use std::path::Path;
+use vramlab_kit::{Headless, Theme, Tokens, fonts};
+use vramlab_units::{Lang, Map, Value};
+use vramlab_views::{ExperimentChart, ViewCx, view};
+
+/// States worth looking at: visualizer, name, parameters.
+const STATES: &[(&str, &str, &str)] = &[
+    ("sector_map", "stride2", r#"{"stride_elems": 2}"#),
+    ("sector_map", "stride8dram", r#"{"stride_elems": 8, "show_dram": true}"#),
+    ("sector_map", "stride32", r#"{"stride_elems": 32}"#),
+    ("sector_map", "random", r#"{"layout": "random"}"#),
+    ("sector_map", "aos3", r#"{"layout": "aos", "struct_elems": 3, "active_mask": 4294901760}"#),
+    ("sector_map", "offset1", r#"{"offset_elems": 1}"#),
+    ("bank_grid", "stride2", r#"{"stride_words": 2}"#),
+    ("bank_grid", "stride32", r#"{"stride_words": 32}"#),
+    ("bank_grid", "wide", r#"{"width_bytes": "16", "stride_words": 8}"#),
+    ("bank_grid", "tile16", r#"{"pattern": "tile16_column", "pad_words": 1}"#),
+    ("access_map", "stride2", r#"{"stride_elems": 2}"#),
+    ("access_map", "stride16", r#"{"stride_elems": 16}"#),
+    ("transpose_player", "naive", r#"{"method": "naive", "step": 12}"#),
+    ("transpose_player", "tile", r#"{"method": "tile", "step": 80}"#),
+    ("transpose_player", "pad", r#"{"method": "tile_pad", "step": 90}"#),
+    ("transpose_player", "swizzle", r#"{"method": "tile_swizzle"}"#),
+];
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let dir = args.first().map_or("pictures", String::as_str);
+    let only = args.get(1).map_or("", String::as_str);
+    std::fs::create_dir_all(dir).expect("the folder can be made");
+    for (theme, lang, width, scale) in [
+        (Theme::Light, Lang::Zh, 880.0, 1.0),
+        (Theme::Dark, Lang::En, 880.0, 1.0),
+        (Theme::Light, Lang::En, 360.0, 1.0),
+        (Theme::Dark, Lang::Zh, 1280.0, Tokens::PRESENTER_SCALE),
+    ] {
+        let tokens = Tokens::new(theme, scale);
+        for (id, name, params) in STATES {
+            let file = format!("{id}-{name}-{width}-{}-{}", theme.code(), lang.code());
+            if let Some(entry) = view::find(id).filter(|_| file.contains(only)) {
+                let given: Map = serde_json::from_str::<Value>(params).expect("JSON").as_object().expect("object").clone();
+                let mut view = entry.open(&given).expect("a legal state");
+                draw(Path::new(dir), &file, &tokens, width, |ui| {
+                    view.ui(ui, &mut ViewCx { tokens: &tokens, lang, has_motion: false, time_secs: 0.0, actions: &mut Vec::new() });
+                    ui.label(view.finding(lang));
+                });
+            }
+        }
+        for (name, data) in samples::all() {
+            let file = format!("chart-{name}-{width}-{}-{}", theme.code(), lang.code());
+            if file.contains(only) {
+                let mut chart = ExperimentChart::default();
+                draw(Path::new(dir), &file, &tokens, width, |ui| {
+                    chart.ui(ui, &tokens, lang, &data);
+                });
+            }
+        }
+    }
+}
+
+/// One card of `width` as a picture, twice as large as on screen.
+fn draw(dir: &Path, name: &str, tokens: &Tokens, width: f32, mut add: impl FnMut(&mut egui::Ui)) {
+    let mut height = 100.0;
+    for is_last in [false, true] {
+        let mut page = Headless::new(fonts::embedded(), tokens, egui::vec2(width, if is_last { height } else { 2000.0 }), 1.5);
+        let picture = page.picture(|ui| {
+            let frame = egui::Frame::new().fill(tokens.surface).inner_margin(tokens.space.m);
+            let used = frame.show(ui, |ui| {
+                ui.set_width(width - 2.0 * tokens.space.m);
+                add(ui);
+            });
+            height = used.response.rect.bottom().ceil();
+        });
+        if is_last {
+            picture.save(dir.join(format!("{name}.png"))).expect("the file can be written");
+        }
+    }
+}

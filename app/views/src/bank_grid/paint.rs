@@ -1,0 +1,255 @@
+//! Painting the bank grid. It sees the answer, the geometry, how many passes are over, and the tokens; it decides nothing.
+
+use super::layout::{Geometry, Pointed, RowBox};
+use crate::ink;
+use crate::lanes::{LANES, drop_curve};
+use egui::{Align2, Color32, CornerRadius, Painter, Stroke, StrokeKind, pos2};
+use vramlab_kit::{Tokens, Type};
+use vramlab_model::bank_conflicts::{BANKS, Conflicts, Hit};
+use vramlab_units::Lang;
+
+/// Everything that painting reads.
+pub struct Scene<'a> {
+    pub painter: &'a Painter,
+    pub tokens: &'a Tokens,
+    pub lang: Lang,
+    pub geometry: &'a Geometry,
+    pub answer: &'a Conflicts,
+    /// Bit `i` is lane `i`.
+    pub active_mask: u32,
+    /// Passes that have been served; all of them when nothing is being stepped through.
+    pub n_served: usize,
+    pub picked: Option<Pointed>,
+    /// The dots are painted here, not by the figure above.
+    pub has_lanes: bool,
+}
+
+/// A word as the grid shows it: neighbouring banks that serve the same lanes are one box.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Served {
+    pub first_bank: u32,
+    pub n_banks: u32,
+    pub lanes: Vec<usize>,
+    pub words: Vec<u64>,
+}
+
+/// The boxes of one pass, by bank.
+pub fn served(hits: &[Hit], pass: u32) -> Vec<Served> {
+    let mut by_bank: Vec<Served> = Vec::new();
+    for bank in 0..BANKS as u32 {
+        let here: Vec<&Hit> = hits.iter().filter(|hit| hit.pass == pass && hit.bank == bank).collect();
+        let Some(first) = here.first() else { continue };
+        let lanes: Vec<usize> = here.iter().map(|hit| hit.lane).collect();
+        match by_bank.last_mut() {
+            Some(last)
+                if last.first_bank + last.n_banks == bank
+                    && last.lanes == lanes
+                    && last.words.last().is_some_and(|word| word + 1 == first.word) =>
+            {
+                last.n_banks += 1;
+                last.words.push(first.word);
+            }
+            _ => by_bank.push(Served { first_bank: bank, n_banks: 1, lanes, words: vec![first.word] }),
+        }
+    }
+    by_bank
+}
+
+impl Scene<'_> {
+    pub fn paint(&self) {
+        self.curves();
+        self.header();
+        for (row_idx, row) in self.geometry.rows.iter().enumerate() {
+            self.row(row_idx, row);
+        }
+        self.highlight();
+        if self.has_lanes {
+            self.lanes();
+        }
+    }
+
+    /// Passes of a phase along one ordered ramp: first dark, last light.
+    fn color(&self, row: &RowBox) -> Color32 {
+        let n_passes = self.answer.phases.get(row.phase_idx).map_or(1, |phase| phase.passes);
+        self.tokens.series(row.pass as usize, n_passes.max(1) as usize)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.n_served >= self.geometry.rows.len()
+    }
+
+    fn is_current(&self, row_idx: usize) -> bool {
+        !self.is_whole() && row_idx + 1 == self.n_served
+    }
+
+    fn is_lit(&self, row_idx: usize, hit: &Hit) -> bool {
+        match self.picked {
+            Some(Pointed::Lane(lane)) => hit.lane == lane,
+            Some(Pointed::Cell { row_idx: picked, bank }) => picked == row_idx && self.is_word_of(row_idx, bank, hit),
+            None => false,
+        }
+    }
+
+    /// Whether `hit` is of the word that `bank` serves in that row.
+    fn is_word_of(&self, row_idx: usize, bank: u32, hit: &Hit) -> bool {
+        self.hits(row_idx).any(|at| at.bank == bank && at.word == hit.word)
+    }
+
+    fn hits(&self, row_idx: usize) -> impl Iterator<Item = &Hit> {
+        let row = self.geometry.rows.get(row_idx);
+        let phase = row.and_then(|row| self.answer.phases.get(row.phase_idx));
+        let pass = row.map_or(0, |row| row.pass);
+        phase.map(|phase| phase.hits.iter()).unwrap_or_default().filter(move |hit| hit.pass == pass)
+    }
+
+    fn curve(&self, hit: &Hit, stroke: Stroke) {
+        let mut from = self.geometry.lanes.center(hit.lane);
+        from.y += self.geometry.lanes.radius;
+        self.painter.add(drop_curve(from, self.geometry.entry(hit.bank), stroke));
+    }
+
+    fn curves(&self) {
+        for (row_idx, row) in self.geometry.rows.iter().enumerate() {
+            let share = match (self.is_whole(), self.is_current(row_idx)) {
+                (true, _) => 0.55,
+                (_, true) => 1.0,
+                _ => 0.12,
+            };
+            let width = if self.is_current(row_idx) { 1.8 } else { 1.1 };
+            let stroke = self.tokens.stroke(width, self.tokens.tint(self.color(row), share));
+            for hit in self.hits(row_idx).filter(|hit| !self.is_lit(row_idx, hit)) {
+                self.curve(hit, stroke);
+            }
+        }
+    }
+
+    fn header(&self) {
+        let Self { painter, tokens, geometry, .. } = self;
+        let font = tokens.font(Type::MonoSmall);
+        for bank in (0..LANES).step_by(geometry.label_every) {
+            let place = pos2(geometry.lanes.center(bank).x, geometry.header.center());
+            ink::text(painter, place, Align2::CENTER_CENTER, bank.to_string(), font.clone(), tokens.muted);
+        }
+        let place = pos2(geometry.rect.left(), geometry.header.center());
+        ink::text(painter, place, Align2::LEFT_CENTER, "bank", tokens.font(Type::Small), tokens.muted);
+    }
+
+    fn row(&self, row_idx: usize, row: &RowBox) {
+        let Self { painter, tokens, geometry, .. } = self;
+        for bank in 0..BANKS as u32 {
+            let cell = geometry.cells(row, bank, 1);
+            painter.rect_stroke(cell, corner(cell.height()), Stroke::new(1.0, tokens.grid), StrokeKind::Inside);
+        }
+        let hits = &self.answer.phases[row.phase_idx].hits;
+        let (color, is_over) = (self.color(row), row_idx < self.n_served);
+        for word in served(hits, row.pass) {
+            let cell = geometry.cells(row, word.first_bank, word.n_banks);
+            if is_over {
+                painter.rect_filled(cell, corner(cell.height()), color);
+            } else {
+                let edge = tokens.stroke(1.2, tokens.tint(color, 0.6));
+                painter.rect(cell, corner(cell.height()), tokens.surface, edge, StrokeKind::Inside);
+            }
+            if geometry.has_cell_labels {
+                let label = match word.lanes.as_slice() {
+                    [lane] => lane.to_string(),
+                    lanes => format!("×{}", lanes.len()),
+                };
+                let ink_color = if is_over { contrast(tokens, color) } else { tokens.muted };
+                ink::text(painter, cell.center(), Align2::CENTER_CENTER, label, tokens.font(Type::MonoSmall), ink_color);
+            } else if is_over && word.lanes.len() > 1 {
+                let radius = (cell.height() * 0.2).max(1.5);
+                painter.circle_filled(cell.center(), radius, contrast(tokens, color)); // several lanes, one word
+            }
+        }
+        self.row_name(row_idx, row);
+    }
+
+    /// The number of the wavefront, and at the first one of a phase which lanes it serves.
+    fn row_name(&self, row_idx: usize, row: &RowBox) {
+        let Self { painter, tokens, geometry, .. } = self;
+        let is_low = row.y.span() < tokens.px(12.0);
+        if is_low && !(row_idx + 1).is_multiple_of(4) && row_idx != 0 {
+            return;
+        }
+        let color = if self.is_current(row_idx) { tokens.accent } else { tokens.muted };
+        let place = pos2(geometry.lanes.x.min - tokens.px(6.0), row.y.center());
+        ink::text(painter, place, Align2::RIGHT_CENTER, (row_idx + 1).to_string(), tokens.font(Type::MonoSmall), color);
+        if self.is_current(row_idx) {
+            let rect = geometry.cells(row, 0, BANKS as u32).expand(1.5);
+            painter.rect_stroke(rect, corner(rect.height()), tokens.stroke(1.5, tokens.accent), StrokeKind::Outside);
+        }
+    }
+
+    fn highlight(&self) {
+        for (row_idx, row) in self.geometry.rows.iter().enumerate() {
+            for hit in self.hits(row_idx).filter(|hit| self.is_lit(row_idx, hit)) {
+                let stroke = self.tokens.stroke(2.0, self.tokens.accent);
+                self.curve(hit, stroke);
+                let cell = self.geometry.cells(row, hit.bank, 1);
+                self.painter.rect_stroke(cell, corner(cell.height()), stroke, StrokeKind::Outside);
+            }
+        }
+    }
+
+    fn lanes(&self) {
+        let Self { painter, tokens, geometry, .. } = self;
+        for lane in 0..LANES {
+            let (center, radius) = (geometry.lanes.center(lane), geometry.lanes.radius);
+            let served_in = (0..geometry.rows.len()).find(|row_idx| self.hits(*row_idx).any(|hit| hit.lane == lane));
+            let color = served_in.map(|row_idx| self.color(&geometry.rows[row_idx]));
+            match (self.active_mask & (1 << lane) != 0, color) {
+                (true, Some(color)) if served_in.is_some_and(|row_idx| row_idx < self.n_served) => {
+                    painter.circle_filled(center, radius, color);
+                }
+                (true, Some(color)) => {
+                    painter.circle(center, radius, tokens.surface, tokens.stroke(1.8, color));
+                }
+                _ => {
+                    painter.circle(center, radius, tokens.surface, tokens.stroke(1.5, tokens.line));
+                }
+            }
+            if self.lane_is_lit(lane) {
+                painter.circle_stroke(center, radius + tokens.px(2.5), tokens.stroke(2.0, tokens.accent));
+            }
+        }
+    }
+
+    fn lane_is_lit(&self, lane: usize) -> bool {
+        self.picked == Some(Pointed::Lane(lane))
+            || (0..self.geometry.rows.len())
+                .any(|row_idx| self.hits(row_idx).any(|hit| hit.lane == lane && self.is_lit(row_idx, hit)))
+    }
+}
+
+fn corner(height: f32) -> CornerRadius {
+    CornerRadius::same((height * 0.16).clamp(1.0, 5.0) as u8)
+}
+
+/// Ink or surface, whichever reads on `fill`.
+fn contrast(tokens: &Tokens, fill: Color32) -> Color32 {
+    let is_light = fill.intensity() > 0.45;
+    match (is_light, tokens.is_dark()) {
+        (true, false) | (false, true) => tokens.ink,
+        (true, true) | (false, false) => tokens.surface,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vramlab_model::access::{ALL_LANES, strided};
+    use vramlab_model::bank_conflicts::run;
+    use vramlab_units::Bytes;
+
+    #[test]
+    fn lanes_that_share_a_word_share_a_box_and_a_wide_lane_is_one_box() {
+        let one = run(&strided(0, 0, ALL_LANES).unwrap(), Bytes(4)).unwrap();
+        let boxes = served(&one.phases[0].hits, 0);
+        assert_eq!((boxes.len(), boxes[0].lanes.len()), (1, 32));
+        let wide = run(&strided(16, 0, ALL_LANES).unwrap(), Bytes(16)).unwrap();
+        let boxes = served(&wide.phases[1].hits, 0);
+        assert_eq!(boxes.len(), 8);
+        assert_eq!((boxes[0].n_banks, boxes[0].lanes.as_slice()), (4, &[8][..]));
+    }
+}
