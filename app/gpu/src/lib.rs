@@ -12,6 +12,7 @@ pub mod child;
 #[cfg(feature = "spawn")]
 pub mod client;
 pub mod error;
+pub mod hardware;
 pub mod hash;
 pub mod launch;
 pub mod manifest;

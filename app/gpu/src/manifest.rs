@@ -270,7 +270,7 @@ pub struct Predict {
     pub then: Option<String>,
 }
 
-/// What is measured: a formula over `time_ns` (median of one launch), `reading.NAME` (medians), `counter.METRIC` (every
+/// What is measured: a formula over `time_ns` (median of one launch), `reading.NAME` (medians; `NAME` for short), `counter.METRIC` (every
 /// character of the metric that is no letter or digit written `_`), the sensors (`sm_clock_mhz`, …) and everything a
 /// point is known by; and the hardware's limit for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -306,7 +306,7 @@ fn needs(table: &Table<'_, '_>, names: &Names) -> Vec<Need> {
 /// Names of a measured point: what it is known by, its time, its readings and counters.
 fn measured_names(names: &Names, cycles: &[String], backend: Backend, counters: &[Counter]) -> Names {
     let mut out = names.clone().with(verdict_names::SENSORS.iter().copied()).with(["time_ns"]);
-    out = out.with(cycles.iter().map(|name| format!("reading.{name}")));
+    out = out.with(cycles.iter().flat_map(|name| [name.clone(), format!("reading.{name}")]));
     out = out.with(counters.iter().map(|counter| format!("counter.{}", metric_name(&counter.metric))));
     if backend == Backend::Cpu { out.family("reading.") } else { out }
 }
@@ -355,8 +355,8 @@ fn effect(table: &Table<'_, '_>, measured: &Names, sweep: &Sweep, series: &[Seri
     for (field, reference) in [("larger", &effect.larger), ("smaller", &effect.smaller)] {
         check_reference(&item, field, reference, sweep, series);
     }
-    if item.get("at_least").is_some() && effect.at_least <= 1.0 {
-        let what = format!("at_least = {}; an effect is a ratio above 1", effect.at_least);
+    if item.get("at_least").is_some() && effect.at_least <= 0.0 {
+        let what = format!("at_least = {}; a ratio is above 0", effect.at_least);
         item.doc.problem("bad-range", item.span_of("at_least"), what, None);
     }
     item.finish();

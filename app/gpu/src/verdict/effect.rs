@@ -74,6 +74,7 @@ fn applies(cause: &Cause, larger: End<'_>, smaller: End<'_>, ratio: f64, expecte
     let lookup = |name: &str| match name {
         "ratio" => Some(ratio),
         "expected" => expected,
+        "spread" => [larger, smaller].iter().filter_map(|end| end.judged.spread).reduce(f64::max),
         "throttled" => Some(either(|point| f64::from(u8::from(!point.telemetry.throttle.is_empty())))),
         "other_processes" => Some(either(|point| point.telemetry.other_processes.unwrap_or(0).into())),
         name => match name.split_once('.') {

@@ -21,7 +21,8 @@ use vramlab_trace::Run;
 pub mod names {
     /// The sensors around a point.
     pub const SENSORS: &[&str] = &["sm_clock_mhz", "mem_clock_mhz", "power_w", "temperature_c"];
-    /// What is known of a judged point, for causes: its value, its prediction, MAD over median of its samples.
+    /// What is known of a judged point, for causes: its value, its prediction, MAD over median of its samples (without
+    /// `larger.` or `smaller.` the greater spread of the two).
     pub const JUDGED: &[&str] = &["value", "predicted", "spread"];
     /// What is known of the pair, for causes: the ratio measured and expected, the limit (1 if a sensor reported a
     /// reason that limited the clock) and the most other processes on the device.

@@ -90,6 +90,7 @@ fn put_measured(vars: &mut Vars, point: &Point) {
     put("time_ns".to_owned(), point.median_ns());
     for (name, samples) in &point.readings {
         put(format!("reading.{name}"), stats::median(samples));
+        put(name.clone(), stats::median(samples));
     }
     for (metric, value) in &point.counters {
         put(format!("counter.{}", metric_name(metric)), Some(*value));
@@ -119,7 +120,7 @@ impl Measured<'_> {
     fn value(&self, q: f64) -> Result<f64, String> {
         let sampled = |name: &str| match name {
             "time_ns" => stats::quantile(&self.point.samples_ns, q),
-            name => stats::quantile(self.point.readings.get(name.strip_prefix("reading.")?)?, q),
+            name => stats::quantile(self.reading(name)?, q),
         };
         eval_with(&self.measure.value, &|name| sampled(name).or_else(|| self.vars.get(name).copied()))
     }
@@ -132,8 +133,12 @@ impl Measured<'_> {
     /// The samples that the value rests on: the first reading it names, else the launch times.
     fn samples(&self) -> &[f64] {
         let names = self.names();
-        let reading = names.iter().find_map(|name| self.point.readings.get(name.strip_prefix("reading.")?));
-        reading.unwrap_or(&self.point.samples_ns)
+        names.iter().find_map(|name| self.reading(name)).unwrap_or(&self.point.samples_ns)
+    }
+
+    /// The samples behind `reading.NAME`, or `NAME` for short.
+    fn reading(&self, name: &str) -> Option<&[f64]> {
+        self.point.readings.get(name.strip_prefix("reading.").unwrap_or(name)).map(Vec::as_slice)
     }
 
     fn spread(&self) -> Option<f64> {
@@ -162,7 +167,7 @@ impl Measured<'_> {
             Backend::Fake => return None,
         };
         let names = self.names();
-        let is_timed = names.iter().any(|name| name == "time_ns") && !names.iter().any(|n| n.starts_with("reading."));
+        let is_timed = names.iter().any(|name| name == "time_ns") && !names.iter().any(|n| self.reading(n).is_some());
         let median_ns = self.point.median_ns()?;
         (is_timed && self.measure.unit.contains("/s") && median_ns < floor_ns)
             .then_some(Invalid::TooShort { median_ns, floor_ns })
