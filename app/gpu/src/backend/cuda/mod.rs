@@ -1,12 +1,160 @@
 //! CUDA through the driver API, loaded dynamically: the same program starts on a machine without a GPU.
+//!
+//! Read this file, then `timing.rs` (how a launch is timed) and `buffers.rs`. `driver.rs`, `compile.rs`, `cupti.rs` and
+//! `nvml.rs` are the borders to NVIDIA's libraries. Everything that differs between kernels comes from their manifests.
 
-use super::Backend;
+pub mod buffers;
+pub mod compile;
+pub mod cupti;
+pub mod driver;
+pub mod errors;
+pub mod facts;
+mod guard;
+pub mod nvml;
+mod point;
+pub mod timing;
+pub mod tools;
+
+use super::{Backend, PointCx, Rung};
 use crate::error::RunError;
+use crate::launch::Launch;
+use crate::plan::PointPlan;
+use crate::protocol::Job;
+use buffers::Buffers;
+use cupti::Counters;
+use driver::{Device, Function, Memory, Shape};
+use nvml::Sensors;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use tools::Tools;
+use vramlab_trace::{DeviceFacts, Point};
 
 /// Opens the first device that the driver offers.
-pub fn open(_budget_bytes: Option<u64>) -> Result<Box<dyn Backend>, RunError> {
-    Err(RunError::Unavailable {
-        what: "no CUDA driver was looked for".to_owned(),
-        fix: "replay a recorded trace".to_owned(),
-    })
+pub fn open(budget_bytes: Option<u64>) -> Result<Box<dyn Backend>, RunError> {
+    Ok(Box::new(Cuda::open(budget_bytes)?))
+}
+
+/// The device with everything that stays warm between jobs. Fields are dropped in order: the device last.
+pub struct Cuda {
+    buffers: Buffers,
+    counters: Option<Counters>,
+    /// Written over between counter passes, so that each starts with a cold L2.
+    scratch: Option<Memory>,
+    /// What was read back last, kept so that its pages stay mapped.
+    host: BTreeMap<String, Vec<u8>>,
+    /// Compiled kernels by source, entry and definitions.
+    functions: BTreeMap<(String, String, Vec<String>), Rc<Function>>,
+    tools: Tools,
+    sensors: Sensors,
+    cc: u32,
+    budget_bytes: Option<u64>,
+    /// The SM clock after the last warm-up.
+    settled_mhz: Option<f64>,
+    facts: DeviceFacts,
+    device: Device,
+}
+
+impl Cuda {
+    pub fn open(budget_bytes: Option<u64>) -> Result<Self, RunError> {
+        let device = Device::open()?;
+        let sensors = Sensors::open(device.pci_bus_id());
+        let facts = facts::read(&device, &sensors)?;
+        let cc = facts::arch(&device)?;
+        Ok(Self {
+            tools: Tools::compile(cc)?,
+            buffers: Buffers::default(),
+            counters: None,
+            scratch: None,
+            host: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            sensors,
+            cc,
+            budget_bytes,
+            settled_mhz: None,
+            facts,
+            device,
+        })
+    }
+
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The compiled kernel of a launch, from the cache if it was compiled before.
+    fn function(&mut self, job: &Job, launch: &Launch) -> Result<Rc<Function>, RunError> {
+        let Some(cuda) = &job.kernel.cuda else {
+            return Err(content(format!("kernel {} has no [cuda] part", job.kernel.slug)));
+        };
+        let Some(source) = job.sources.get(&cuda.source) else {
+            return Err(content(format!("kernel {} came without its source {}", job.kernel.slug, cuda.source)));
+        };
+        let defines: Vec<String> = launch.define.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let key = (source.clone(), launch.entry.clone(), defines);
+        if let Some(function) = self.functions.get(&key) {
+            return Ok(function.clone());
+        }
+        let image = compile::compile(&cuda.source, source, self.cc, &key.2)?;
+        let function = Rc::new(Function::load(&image.bytes, &launch.entry)?);
+        if launch.shared_bytes > 48 << 10 {
+            function.allow_shared(launch.shared_bytes)?;
+        }
+        self.functions.insert(key, function.clone());
+        Ok(function)
+    }
+
+    fn open_counters(&mut self, job: &Job) -> Rung {
+        self.counters = None;
+        if job.counters.is_empty() {
+            return Rung::none("this experiment reads no counters");
+        }
+        match Counters::open(&self.device, &job.counters) {
+            Ok(counters) => {
+                let why = format!(
+                    "{} counters in this process, {} pass(es) of one launch each, outside the timed launches",
+                    job.counters.len(),
+                    counters.n_passes
+                );
+                self.counters = Some(counters);
+                Rung { id: "cupti".to_owned(), why }
+            }
+            Err(why) => Rung::none(why),
+        }
+    }
+}
+
+fn content(what: String) -> RunError {
+    RunError::Content { what }
+}
+
+fn shape(launch: &Launch) -> Shape {
+    let ([gx, gy], [bx, by]) = (launch.grid, launch.block);
+    Shape { grid: (gx, gy), block: (bx, by), shared_bytes: launch.shared_bytes }
+}
+
+impl Backend for Cuda {
+    fn facts(&mut self) -> Result<DeviceFacts, RunError> {
+        self.facts = facts::read(&self.device, &self.sensors)?;
+        Ok(self.facts.clone())
+    }
+
+    fn begin(&mut self, job: &Job, cx: &mut PointCx) -> Result<Rung, RunError> {
+        cx.check()?;
+        // Mistakes in the kernel's source come out before anything is allocated.
+        if let Some(first) = job.plan.points.first() {
+            let launch = point::resolve(job, first)?;
+            self.function(job, &launch)?;
+        }
+        Ok(self.open_counters(job))
+    }
+
+    fn run_point(&mut self, job: &Job, point: &PointPlan, cx: &mut PointCx) -> Result<Point, RunError> {
+        self.measure(job, point, cx)
+    }
+
+    fn end(&mut self, _job: &Job) {
+        self.buffers.clear();
+        self.scratch = None;
+        self.counters = None;
+        self.host.clear();
+    }
 }

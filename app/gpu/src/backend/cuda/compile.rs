@@ -1,0 +1,162 @@
+//! NVRTC: CUDA C++ to machine code for exactly the device at hand, without an installed toolkit. Needs no device, so
+//! that a test compiles every kernel for every architecture.
+#![expect(unsafe_code, reason = "this is the border to NVRTC; it hands out plain bytes")]
+
+use super::guard::guarded;
+use crate::error::RunError;
+use cudarc::nvrtc::sys::{self, nvrtcResult};
+use std::ffi::{CString, c_char};
+
+/// What was compiled: a cubin, or zero-terminated PTX where this NVRTC does not know the architecture.
+#[derive(Clone, Debug)]
+pub struct Image {
+    pub bytes: Vec<u8>,
+    /// `sm_90`, or `compute_90` for PTX.
+    pub arch: String,
+}
+
+/// The version of the NVRTC that is installed, or what is missing.
+pub fn version() -> Result<(i32, i32), RunError> {
+    // SAFETY: asking whether a library can be loaded runs only its initialisers.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(RunError::Unavailable {
+            what: "no NVRTC: libnvrtc.so.13 or .so.12 (nvrtc64_*.dll) is nowhere on the library path".to_owned(),
+            fix: "install it with `pip install nvidia-cuda-nvrtc` (or -cu12) and put its lib folder on \
+                  LD_LIBRARY_PATH, or install the CUDA toolkit"
+                .to_owned(),
+        });
+    }
+    guarded("asking NVRTC for its version", || {
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: both pointers are to live locals.
+        match unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) } {
+            nvrtcResult::NVRTC_SUCCESS => Ok((major, minor)),
+            code => Err(unusable(&format!("NVRTC answers with {code:?}"))),
+        }
+    })?
+}
+
+/// Compiles `source` (shown in messages as `name`) for compute capability `cc` × 10, with `defines` as `NAME=value`.
+pub fn compile(name: &str, source: &str, cc: u32, defines: &[String]) -> Result<Image, RunError> {
+    let found = version()?;
+    guarded("compiling", || {
+        let known = supported();
+        // Without the exact architecture, PTX for the newest one below it, which the driver translates.
+        let (arch, is_exact) = match known.iter().copied().filter(|known| *known <= cc).max() {
+            Some(exact) if exact == cc => (format!("sm_{cc}"), true),
+            Some(below) => (format!("compute_{below}"), false),
+            None if known.is_empty() => (format!("sm_{cc}"), true),
+            None => {
+                let oldest = known.iter().min().copied().unwrap_or_default();
+                return Err(RunError::Unavailable {
+                    what: format!(
+                        "NVRTC {}.{} compiles for sm_{oldest} and later; the device is sm_{cc}",
+                        found.0, found.1
+                    ),
+                    fix: "install the NVRTC of an older CUDA version: CUDA 12 still compiles for sm_50".to_owned(),
+                });
+            }
+        };
+        let mut options = vec![format!("--gpu-architecture={arch}"), "--std=c++17".to_owned()];
+        options.extend(defines.iter().map(|define| format!("--define-macro={define}")));
+        let bytes = Program::new(name, source)?.compile(&arch, &options, is_exact)?;
+        Ok(Image { bytes, arch })
+    })?
+}
+
+fn unusable(what: &str) -> RunError {
+    RunError::Unavailable {
+        what: what.to_owned(),
+        fix: "install one complete CUDA toolkit or NVRTC package".to_owned(),
+    }
+}
+
+/// Architectures that this NVRTC compiles for; empty if it cannot say (before CUDA 11.2).
+fn supported() -> Vec<u32> {
+    let mut n = 0;
+    // SAFETY: `n` is live.
+    if unsafe { sys::nvrtcGetNumSupportedArchs(&raw mut n) } != nvrtcResult::NVRTC_SUCCESS {
+        return Vec::new();
+    }
+    let mut archs = vec![0; usize::try_from(n).unwrap_or_default()];
+    // SAFETY: the list has the length that NVRTC asked for.
+    let code = unsafe { sys::nvrtcGetSupportedArchs(archs.as_mut_ptr()) };
+    if code != nvrtcResult::NVRTC_SUCCESS {
+        return Vec::new();
+    }
+    archs.into_iter().filter_map(|arch| u32::try_from(arch).ok()).collect()
+}
+
+/// A program of NVRTC, destroyed when dropped.
+struct Program {
+    handle: sys::nvrtcProgram,
+    source_bytes: usize,
+}
+
+impl Program {
+    fn new(name: &str, source: &str) -> Result<Self, RunError> {
+        let nul = |_| RunError::Content { what: format!("{name} holds a zero byte") };
+        let (text, title) = (CString::new(source).map_err(nul)?, CString::new(name).map_err(nul)?);
+        let (mut handle, none) = (std::ptr::null_mut(), std::ptr::null());
+        // SAFETY: both texts end with a zero and outlive the call, which copies them; there are no headers.
+        let code = unsafe { sys::nvrtcCreateProgram(&raw mut handle, text.as_ptr(), title.as_ptr(), 0, none, none) };
+        match code {
+            nvrtcResult::NVRTC_SUCCESS => Ok(Self { handle, source_bytes: source.len() }),
+            code => Err(unusable(&format!("NVRTC does not take the program: {code:?}"))),
+        }
+    }
+
+    fn compile(self, arch: &str, options: &[String], is_exact: bool) -> Result<Vec<u8>, RunError> {
+        let texts: Vec<CString> = options.iter().filter_map(|option| CString::new(option.as_str()).ok()).collect();
+        let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+        let n_options = i32::try_from(pointers.len()).unwrap_or_default();
+        // SAFETY: the handle lives; the options are zero-terminated and outlive the call.
+        let code = unsafe { sys::nvrtcCompileProgram(self.handle, n_options, pointers.as_ptr()) };
+        if code != nvrtcResult::NVRTC_SUCCESS {
+            return Err(self.failure(code, arch, options));
+        }
+        let (size, get): (GetSize, Get) = if is_exact {
+            (sys::nvrtcGetCUBINSize, sys::nvrtcGetCUBIN)
+        } else {
+            (sys::nvrtcGetPTXSize, sys::nvrtcGetPTX)
+        };
+        self.text(size, get).ok_or_else(|| unusable("NVRTC compiled the kernel and does not give the code out"))
+    }
+
+    fn failure(&self, code: nvrtcResult, arch: &str, options: &[String]) -> RunError {
+        let log = self.text(sys::nvrtcGetProgramLogSize, sys::nvrtcGetProgramLog).unwrap_or_default();
+        let log = String::from_utf8_lossy(&log).trim_end_matches('\0').trim_end().to_owned();
+        if log.contains("builtins") || code == nvrtcResult::NVRTC_ERROR_BUILTIN_OPERATION_FAILURE {
+            return RunError::Unavailable {
+                what: format!("NVRTC is there, its companion libnvrtc-builtins is not ({log})"),
+                fix: "install both from one package, e.g. `pip install nvidia-cuda-nvrtc`, and put that folder on \
+                      LD_LIBRARY_PATH"
+                    .to_owned(),
+            };
+        }
+        let log = if log.is_empty() { format!("{code:?} for {} bytes of source", self.source_bytes) } else { log };
+        RunError::Compile { arch: arch.to_owned(), options: options.to_vec(), log }
+    }
+
+    fn text(&self, size: GetSize, get: Get) -> Option<Vec<u8>> {
+        let mut n = 0;
+        // SAFETY: the handle lives and `n` is live; the buffer below has the size that NVRTC asked for.
+        unsafe {
+            if size(self.handle, &raw mut n) != nvrtcResult::NVRTC_SUCCESS || n == 0 {
+                return None;
+            }
+            let mut bytes = vec![0_u8; n];
+            (get(self.handle, bytes.as_mut_ptr().cast()) == nvrtcResult::NVRTC_SUCCESS).then_some(bytes)
+        }
+    }
+}
+
+type GetSize = unsafe fn(sys::nvrtcProgram, *mut usize) -> nvrtcResult;
+type Get = unsafe fn(sys::nvrtcProgram, *mut c_char) -> nvrtcResult;
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: created once in `new`.
+        let _ = unsafe { sys::nvrtcDestroyProgram(&raw mut self.handle) };
+    }
+}

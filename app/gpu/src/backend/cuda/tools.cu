@@ -1,0 +1,39 @@
+// What the back end itself runs beside a kernel: filling buffers and holding the stream.
+// `word_at` is oracle/words.rs, word for word; a test on the device compares them.
+
+__device__ unsigned mix32(unsigned x) {
+    x ^= x >> 16;
+    x *= 0x85EBCA6Bu;
+    x ^= x >> 13;
+    x *= 0xC2B2AE35u;
+    x ^= x >> 16;
+    return x;
+}
+
+// The generator's word `index`; `key` is key_of(seed), computed on the host.
+__device__ unsigned word_at(unsigned key, unsigned long long index) {
+    unsigned lo = (unsigned)index, hi = (unsigned)(index >> 32);
+    return mix32(mix32(lo + hi * 0x9E3779B1u + 0x7F4A7C15u) ^ key);
+}
+
+// Fills `n` elements: 0 = words, 1 = floats in [0, 1), 2 = doubles in [0, 1).
+extern "C" __global__ void vramlab_fill(void* out, unsigned long long n, unsigned key, unsigned kind) {
+    unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
+    for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+        unsigned word = word_at(key, i);
+        if (kind == 0) {
+            ((unsigned*)out)[i] = word;
+        } else if (kind == 1) {
+            ((float*)out)[i] = (word >> 8) * (1.0f / 16777216.0f);
+        } else {
+            ((double*)out)[i] = word * (1.0 / 4294967296.0);
+        }
+    }
+}
+
+// Holds the stream for `cycles` SM clocks, so that what is queued behind it starts without a gap.
+extern "C" __global__ void vramlab_spin(unsigned long long cycles) {
+    long long start = clock64();
+    while ((unsigned long long)(clock64() - start) < cycles) {
+    }
+}

@@ -1,0 +1,35 @@
+//! The back end's own small kernels: filling buffers, holding the stream.
+
+use super::buffers::FILL;
+use super::compile;
+use super::driver::{Function, Memory, Shape};
+use crate::error::RunError;
+use crate::oracle::words;
+
+/// The source of the kernels below; compiled like any other.
+pub const SOURCE: &str = include_str!("tools.cu");
+
+pub struct Tools {
+    fill: Function,
+    spin: Function,
+}
+
+impl Tools {
+    pub fn compile(cc: u32) -> Result<Self, RunError> {
+        let image = compile::compile("tools.cu", SOURCE, cc, &[])?;
+        Ok(Self {
+            fill: Function::load(&image.bytes, "vramlab_fill")?,
+            spin: Function::load(&image.bytes, "vramlab_spin")?,
+        })
+    }
+
+    /// Fills `n` elements: `kind` 0 = words, 1 = floats, 2 = doubles in [0, 1).
+    pub fn fill(&self, memory: &Memory, n: u64, seed: u64, kind: u32) -> Result<(), RunError> {
+        self.fill.launch(FILL, &[memory.address, n, u64::from(words::key_of(seed)), u64::from(kind)])
+    }
+
+    /// Holds the stream for `cycles` SM clocks.
+    pub fn spin(&self, cycles: u64) -> Result<(), RunError> {
+        self.spin.launch(Shape { grid: (1, 1), block: (1, 1), shared_bytes: 0 }, &[cycles])
+    }
+}

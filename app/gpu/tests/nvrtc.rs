@@ -1,0 +1,147 @@
+//! Every kernel, in every instance that its experiments ask for, compiles for every architecture that we name: through
+//! NVRTC, on a machine without a GPU. Without NVRTC the suite says so and counts; `VRAMLAB_STRICT=1` makes that fail.
+#![cfg(feature = "cuda")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use vramlab_gpu::RunError;
+use vramlab_gpu::backend::cuda::{compile, tools};
+use vramlab_gpu::launch::Launch;
+use vramlab_gpu::plan::{self, Mode};
+use vramlab_gpu::read::Library;
+use vramlab_trace::{Backend, DeviceFacts};
+use vramlab_units::Map;
+
+/// Turing to Blackwell, as in the table of supported devices.
+const ARCHS: [u32; 7] = [75, 80, 86, 89, 90, 100, 120];
+
+fn library() -> Library {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
+    let mut files = Vec::new();
+    for folder in entries(&root).into_iter().filter(|path| path.is_dir()) {
+        for file in entries(&folder).into_iter().filter(|path| path.is_file()) {
+            let name = file.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
+            files.push((name, std::fs::read_to_string(&file).unwrap()));
+        }
+    }
+    Library::from_files(files.iter().map(|(name, text)| (name.as_str(), text.as_str())))
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// A device with room for every experiment, so that each is planned in all of its instances.
+fn h200() -> DeviceFacts {
+    DeviceFacts {
+        name: "NVIDIA H200".into(),
+        cc: Some(90.0),
+        sm_count: Some(132.0),
+        sm_clock_mhz: Some(1980.0),
+        mem_clock_mhz: Some(3201.0),
+        bus_bits: Some(6016.0),
+        peak_gb_per_s: Some(4814.3),
+        l2_bytes: Some(62_914_560.0),
+        total_bytes: Some(150_754_820_096.0),
+        free_bytes: Some(140e9),
+        shared_per_sm_bytes: Some(233_472.0),
+        shared_per_block_bytes: Some(232_448.0),
+        threads_per_sm: Some(2048.0),
+        has_kernel_timeout: Some(0.0),
+        ..DeviceFacts::default()
+    }
+}
+
+/// Name, source text, definitions and entries of everything that the CUDA experiments launch.
+type Instances = BTreeMap<(String, String, Vec<String>), BTreeSet<String>>;
+
+fn instances(library: &Library) -> Instances {
+    let mut out = Instances::new();
+    for (id, experiment) in library.experiments.iter().filter(|(_, found)| found.backend == Backend::Cuda) {
+        let kernel = library.get(id).unwrap().1;
+        let cuda = kernel.cuda.as_ref().unwrap_or_else(|| panic!("{id}: no [cuda] part"));
+        let budget = plan::default_budget(&h200());
+        let planned = plan::plan(experiment, kernel, &h200(), Mode::Full, budget, &Map::new());
+        let planned = planned.unwrap_or_else(|why| panic!("{id}: {why}"));
+        for point in &planned.points {
+            let launch = Launch::of(cuda, &point.vars).unwrap();
+            let defines = launch.define.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let source = library.sources(&kernel.slug).unwrap()[&cuda.source].clone();
+            let entries = out.entry((cuda.source.clone(), source, defines)).or_default();
+            entries.insert(launch.entry);
+        }
+    }
+    out
+}
+
+fn contains(image: &[u8], name: &str) -> bool {
+    image.windows(name.len()).any(|window| window == name.as_bytes())
+}
+
+#[test]
+fn every_kernel_compiles_for_every_architecture() {
+    let library = library();
+    assert!(library.problems.is_empty(), "{:#?}", library.problems);
+    let instances = instances(&library);
+    assert!(instances.len() >= 10, "only {} instances were planned", instances.len());
+    if let Err(why) = compile::version() {
+        let n = (instances.len() + 1) * ARCHS.len();
+        assert!(std::env::var_os("VRAMLAB_STRICT").is_none_or(|value| value != "1"), "{n} compilations skipped: {why}");
+        eprintln!("skipped {n} compilations: {why}");
+        return;
+    }
+    let mut n = 0;
+    for arch in ARCHS {
+        compile_exactly("tools.cu", tools::SOURCE, arch, &[], ["vramlab_fill", "vramlab_spin"]);
+        n += 1;
+        for ((name, source, defines), entries) in &instances {
+            compile_exactly(name, source, arch, defines, entries.iter().map(String::as_str));
+            n += 1;
+        }
+    }
+    eprintln!("{n} compilations, {} instances of kernels for {} architectures", instances.len(), ARCHS.len());
+}
+
+fn compile_exactly<'a>(
+    name: &str,
+    source: &str,
+    arch: u32,
+    defines: &[String],
+    entries: impl IntoIterator<Item = &'a str>,
+) {
+    let image = compile::compile(name, source, arch, defines).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(image.arch, format!("sm_{arch}"), "{name} {defines:?} was not compiled to machine code");
+    assert!(image.bytes.starts_with(b"\x7fELF"), "{name} {defines:?}");
+    for entry in entries {
+        assert!(contains(&image.bytes, entry), "{name} {defines:?} has no {entry}");
+    }
+}
+
+/// R4: the log carries the line of the shown text, and the options that were used.
+#[test]
+fn a_mistake_is_told_with_its_line() {
+    if let Err(why) = compile::version() {
+        eprintln!("skipped 1 compilation: {why}");
+        return;
+    }
+    let source = "extern \"C\" __global__ void k(int* out) {\n    out[0] = nothing;\n}\n";
+    let error = compile::compile("learner.cu", source, 90, &["N=4".to_owned()]).unwrap_err();
+    let RunError::Compile { arch, options, log } = error else { panic!("{error}") };
+    assert_eq!(arch, "sm_90");
+    assert!(log.contains("learner.cu(2)"), "{log}");
+    assert!(options.contains(&"--define-macro=N=4".to_owned()), "{options:?}");
+}
+
+/// R3: an architecture that this NVRTC does not know yet becomes PTX for the newest one below it.
+#[test]
+fn a_future_architecture_falls_back_to_ptx() {
+    if let Err(why) = compile::version() {
+        eprintln!("skipped 1 compilation: {why}");
+        return;
+    }
+    let image = compile::compile("tools.cu", tools::SOURCE, 990, &[]).unwrap();
+    assert!(image.arch.starts_with("compute_"), "{}", image.arch);
+    assert!(contains(&image.bytes, ".visible .entry vramlab_spin"), "not PTX");
+}
