@@ -74,7 +74,9 @@ impl Brush<'_> {
                 continue;
             }
             painter.rect_filled(rect, CornerRadius::same(2), tokens.accent_soft);
-            let place = pos2(rect.center().x, rect.top() + tokens.space.xxs);
+            let under = |top: f32, ceiling: f32| if (top - 4.0..top + tokens.px(18.0)).contains(&ceiling) { ceiling } else { top };
+            let ceilings = data.ceilings.iter().filter_map(|ceiling| frame.y_from_value(ceiling.y));
+            let place = pos2(rect.center().x, ceilings.fold(rect.top(), under) + tokens.space.xxs);
             ink::text(painter, place, Align2::CENTER_TOP, band.label.get(*lang), tokens.font(Type::Small), tokens.accent);
         }
     }

@@ -130,9 +130,10 @@ impl Geometry {
     }
 
     fn place(&mut self, lines: &[u64], per_row: usize, grid_top: f32, row: &Row, scale: f32) {
-        let (line_gap, sector_gap) = (10.0 * scale.min(1.2), 2.0);
+        // Two sectors stand closer: together they are the 64 bytes that DRAM hands over.
+        let (line_gap, sector_gap, pair_gap) = (12.0 * scale.min(1.2), 2.0, 5.0);
         let line_width = (self.rect.width() - line_gap * (per_row - 1) as f32) / per_row as f32;
-        let sector_width = (line_width - sector_gap * (SECTORS_PER_LINE - 1) as f32) / SECTORS_PER_LINE as f32;
+        let sector_width = (line_width - 2.0 * sector_gap - pair_gap) / SECTORS_PER_LINE as f32;
         let label_above = if self.side == Side::Above { row.label } else { 0.0 };
         for (idx, line) in lines.iter().enumerate() {
             let x = self.rect.left() + (idx % per_row) as f32 * (line_width + line_gap);
@@ -141,7 +142,8 @@ impl Geometry {
             let is_after_jump = if idx == 0 { *line > 0 && self.n_left_out > 0 } else { lines[idx - 1] + 1 != *line };
             self.lines.push(LineBox { line: *line, rect, is_after_jump });
             for part in 0..SECTORS_PER_LINE {
-                let min = pos2(x + part as f32 * (sector_width + sector_gap), y);
+                let gaps = sector_gap * part.div_ceil(2) as f32 + pair_gap * (part / 2) as f32;
+                let min = pos2(x + part as f32 * sector_width + gaps, y);
                 let rect = Rect::from_min_size(min, vec2(sector_width, row.height));
                 self.sectors.push(SectorBox { sector: line * SECTORS_PER_LINE + part, rect });
             }

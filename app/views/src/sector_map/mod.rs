@@ -7,7 +7,7 @@ pub mod paint;
 pub mod question;
 pub mod words;
 
-use crate::controls::{self, KeyNumber};
+use crate::controls::{self, Flow, KeyNumber};
 use crate::figure::{self, LaneKeys};
 use crate::view::{DataTable, View, ViewCx, Visualizer};
 use egui::{Sense, Ui};
@@ -50,9 +50,9 @@ impl SectorMap {
     }
 
     fn controls_ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
-        controls::row(ui, tokens, |ui| {
-            pattern_ui(ui, tokens, lang, &mut self.question);
-            controls::toggle(ui, tokens, DRAM.get(lang), &mut self.has_dram);
+        controls::row(ui, tokens, |flow| {
+            pattern_ui(flow, tokens, lang, &mut self.question);
+            controls::toggle(flow, tokens, DRAM.get(lang), &mut self.has_dram);
         });
     }
 
@@ -91,31 +91,34 @@ impl SectorMap {
 }
 
 /// The controls of a pattern, shared with the access map.
-pub fn pattern_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, question: &mut Question) {
+pub fn pattern_ui(flow: &mut Flow<'_>, tokens: &Tokens, lang: Lang, question: &mut Question) {
     let layouts: Vec<(Layout, String)> =
         Layout::ALL.iter().map(|layout| (*layout, layout.label().get(lang).to_owned())).collect();
-    controls::choice(ui, tokens, LAYOUT.get(lang), &mut question.layout, &layouts);
+    controls::choice(flow, tokens, LAYOUT.get(lang), &mut question.layout, &layouts);
     match question.layout {
         Layout::Strided | Layout::Shuffled => {
-            controls::slider(ui, tokens, STRIDE.get(lang), &mut question.stride_elems, 1..=MAX_STRIDE, |v| v.to_string());
+            controls::slider(flow, tokens, STRIDE.get(lang), &mut question.stride_elems, 1..=MAX_STRIDE, |v| v.to_string());
         }
         Layout::Aos => {
             let range = STRUCT_ELEMS.0..=STRUCT_ELEMS.1;
-            controls::slider(ui, tokens, FIELDS.get(lang), &mut question.struct_elems, range, |v| v.to_string());
+            controls::slider(flow, tokens, FIELDS.get(lang), &mut question.struct_elems, range, |v| v.to_string());
         }
         Layout::Random => {
-            controls::slider(ui, tokens, SEED.get(lang), &mut question.seed, 0..=MAX_SEED, |v| v.to_string());
+            controls::slider(flow, tokens, SEED.get(lang), &mut question.seed, 0..=MAX_SEED, |v| v.to_string());
         }
         Layout::Soa | Layout::Same => {}
     }
     if question.layout != Layout::Random {
         let elem = question.elem_bytes;
-        let shown = |value: u64| format!("{value} = {}{THIN}B", value * elem);
-        controls::slider(ui, tokens, OFFSET.get(lang), &mut question.offset_elems, 0..=MAX_OFFSET, shown);
+        let shown = |value: u64| match value {
+            0 => "0".to_owned(),
+            value => format!("{value} = {}{THIN}B", value * elem),
+        };
+        controls::slider(flow, tokens, OFFSET.get(lang), &mut question.offset_elems, 0..=MAX_OFFSET, shown);
     }
     let widths: Vec<(u64, String)> = ACCESS_BYTES.iter().map(|size| (*size, size.to_string())).collect();
-    controls::choice(ui, tokens, ELEMENT.get(lang), &mut question.elem_bytes, &widths);
-    if question.active_mask != u32::MAX && ui.button(ALL_ON.get(lang)).clicked() {
+    controls::choice(flow, tokens, ELEMENT.get(lang), &mut question.elem_bytes, &widths);
+    if question.active_mask != u32::MAX && controls::button(flow, tokens, ALL_ON.get(lang)) {
         question.active_mask = u32::MAX;
     }
 }

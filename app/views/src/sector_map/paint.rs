@@ -3,7 +3,7 @@
 use super::layout::{Geometry, Hit, SectorBox, Side};
 use crate::ink;
 use crate::lanes::{LANES, drop_curve};
-use egui::{Align2, Color32, CornerRadius, Painter, Rect, Stroke, StrokeKind, pos2};
+use egui::{Align2, Color32, CornerRadius, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 use vramlab_kit::{Role, Tokens, Type};
 use vramlab_model::access::LaneAddrs;
 use vramlab_model::coalescing::{Coalesced, DRAM_PIECE, SECTOR};
@@ -30,6 +30,9 @@ impl Scene<'_> {
     pub fn paint(&self) {
         self.curves();
         self.lines();
+        for found in &self.geometry.lines {
+            self.painter.rect_filled(found.rect, CornerRadius::ZERO, self.tokens.surface); // curves pass behind
+        }
         for found in &self.geometry.sectors {
             self.sector(found);
         }
@@ -67,8 +70,8 @@ impl Scene<'_> {
     fn curves(&self) {
         let share = match self.geometry.n_rows {
             0..=2 => 0.6,
-            3..=4 => 0.4,
-            _ => 0.3,
+            3..=4 => 0.3,
+            _ => 0.25,
         };
         let stroke = self.tokens.stroke(1.2, self.tokens.tint(self.tokens.role(DATA), share));
         for (lane, addr) in self.active().filter(|(lane, addr)| !self.is_picked(*lane, *addr)) {
@@ -129,6 +132,9 @@ impl Scene<'_> {
                 self.used(addr, data);
             }
         }
+        if self.is_dram_only(found.sector) {
+            ink::hatch(painter, found.inner(), tokens.px(7.0), Stroke::new(1.0, tokens.tint(tokens.muted, 0.5)));
+        }
         if geometry.has_sector_labels {
             let (y, anchor) = if geometry.side == Side::Above {
                 (found.rect.top() - 1.0, Align2::CENTER_BOTTOM)
@@ -144,22 +150,27 @@ impl Scene<'_> {
     fn used(&self, addr: ByteAddr, color: Color32) {
         if let Some(area) = self.geometry.bytes(addr.0, self.elem_bytes) {
             let gap = (area.width() * 0.12).min(1.0);
-            self.painter.rect_filled(area.shrink2(egui::vec2(gap / 2.0, 0.0)), CornerRadius::same(1), color);
+            self.painter.rect_filled(area.shrink2(vec2(gap / 2.0, 0.0)), CornerRadius::same(1), color);
         }
     }
 
     /// The 64-byte pieces that leave DRAM: an outline around two sectors, also where only one of them was asked for.
     fn dram(&self) {
         let per_piece = DRAM_PIECE.0 / SECTOR.0;
-        let stroke = self.tokens.stroke(1.6, self.tokens.hierarchy(0.5));
+        let stroke = self.tokens.stroke(1.5, self.tokens.muted);
         for piece in &self.answer.dram_pieces {
             let boxes = (0..per_piece).filter_map(|part| self.geometry.sector(piece * per_piece + part));
             let area = boxes.map(|found| found.rect).reduce(Rect::union);
             if let Some(area) = area {
                 let corner = CornerRadius::same(self.tokens.control_radius / 2 + 2);
-                self.painter.rect_stroke(area.expand(self.tokens.px(1.5)), corner, stroke, StrokeKind::Outside);
+                self.painter.rect_stroke(area.expand(1.0), corner, stroke, StrokeKind::Outside);
             }
         }
+    }
+
+    fn is_dram_only(&self, sector: u64) -> bool {
+        let piece = sector * SECTOR.0 / DRAM_PIECE.0;
+        self.has_dram && !self.is_moved(sector) && self.answer.dram_pieces.binary_search(&piece).is_ok()
     }
 
     fn highlight(&self) {
