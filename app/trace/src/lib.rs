@@ -4,6 +4,8 @@
 //! or comes out of a trace file. `file.rs` reads and writes the versioned file format over byte slices. Planning,
 //! predicting and judging a run live in `vramlab-gpu`; nothing here measures anything.
 
+pub mod file;
 pub mod run;
 
+pub use file::{ReadTrace, TraceError, TraceProblem};
 pub use run::{Backend, DeviceFacts, Invalid, OracleOutcome, Point, Run, Telemetry};

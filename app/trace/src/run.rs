@@ -135,7 +135,10 @@ pub struct Telemetry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum OracleOutcome {
-    Passed { n_checked: u64, worst_error: f64 },
+    Passed {
+        n_checked: u64,
+        worst_error: f64,
+    },
     Failed {
         first_wrong_idx: u64,
         #[serde(deserialize_with = "nan_if_null")]
