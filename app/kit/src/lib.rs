@@ -5,16 +5,24 @@
 
 pub mod fonts;
 pub mod headless;
+pub mod icons;
 #[cfg(feature = "kittest")]
 pub mod kittest;
+pub mod paint;
 pub mod palette;
+pub mod playhead;
 pub mod raster;
 pub mod style;
 pub mod tokens;
+pub mod widgets;
 
 #[cfg(test)]
 mod tokens_test;
 
 pub use headless::Headless;
+pub use icons::Icon;
+pub use paint::Area;
 pub use palette::Palette;
+pub use playhead::{Command, Playhead};
 pub use tokens::{Role, Theme, Tokens, Type, Verdict};
+pub use widgets::*;
