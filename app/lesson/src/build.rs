@@ -42,7 +42,11 @@ pub fn step(reader: &mut Reader<'_>, typed: &mut Typed, item: &Item, path: &str)
         })),
         "predict" => {
             let question = question(reader, typed, item, path)?;
-            Some(StepBody::Predict(Predict { question, revealed_by: text(table, "revealed_by") }))
+            Some(StepBody::Predict(Predict {
+                question,
+                revealed_by: text(table, "revealed_by"),
+                at_x: number(table, "at"),
+            }))
         }
         "experiment" => Some(StepBody::Experiment(ExperimentStep {
             run: text(table, "run")?,

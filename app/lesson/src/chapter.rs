@@ -119,6 +119,8 @@ pub struct Predict {
     pub question: Question,
     /// Id of the step that reveals the truth, if one does: the gap is drawn there.
     pub revealed_by: Option<String>,
+    /// Where on the x axis of that step's chart a number is drawn, if it is in the chart's unit.
+    pub at_x: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -238,8 +238,14 @@ pub const QUESTION: &[Field] = &[
     may("redraw", Holds::Redraw, Text::new("复习时重抽的参数", "Parameters drawn anew at each review")),
 ];
 
-const PREDICT: &[Field] =
-    &[may("revealed_by", Holds::Id, Text::new("揭晓答案的步骤", "Id of the step that reveals the truth"))];
+const PREDICT: &[Field] = &[
+    may("revealed_by", Holds::Id, Text::new("揭晓答案的步骤", "Id of the step that reveals the truth")),
+    may(
+        "at",
+        Holds::Number,
+        Text::new("预测画在图上的横坐标", "Where on the x axis of that step's chart the prediction is drawn"),
+    ),
+];
 
 /// The kinds of steps.
 pub const KINDS: &[Kind] = &[

@@ -197,9 +197,17 @@ fn head_of(reader: &Reader<'_>, head: &tree::Table, id: &str) -> Chapter {
     }
 }
 
+/// One problem a line: the reader of TOML tends to stumble twice over one slip.
 fn note_syntax(reader: &mut Reader<'_>, errors: &[SyntaxError]) {
-    for error in errors.iter().take(MAX_PROBLEMS) {
-        reader.fail("syntax", &error.span, error.what.clone(), None);
+    let mut errors: Vec<&SyntaxError> = errors.iter().take(MAX_PROBLEMS).collect();
+    errors.sort_by_key(|error| error.span.start);
+    let mut last_line = 0;
+    for error in errors {
+        let line = reader.source.place(&error.span).line;
+        if line != last_line {
+            reader.fail("syntax", &error.span, error.what.clone(), None);
+        }
+        last_line = line;
     }
 }
 
