@@ -23,6 +23,8 @@ pub mod protocol;
 pub mod read;
 #[cfg(feature = "spawn")]
 mod sys;
+#[cfg(test)]
+mod testing;
 pub mod vars;
 pub mod verdict;
 #[cfg(feature = "spawn")]

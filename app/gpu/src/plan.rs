@@ -95,6 +95,12 @@ pub fn settable<'a>(experiment: &Experiment, kernel: &'a Kernel) -> Vec<&'a Para
     kernel.params.iter().filter(|param| param.key != experiment.sweep.param && !is_fixed(&param.key)).collect()
 }
 
+/// Whether a reader or a chapter may set these parameters.
+pub fn check_settings(experiment: &Experiment, kernel: &Kernel, settings: &Map) -> Result<(), FieldError> {
+    let facts = DeviceFacts::default();
+    Cx { experiment, kernel, facts: &facts, mode: Mode::Quick, settings }.check_settings()
+}
+
 /// Plans `experiment` for the device. `settings` are parameters that the reader chose; they override the plan's sizes.
 pub fn plan(
     experiment: &Experiment,
@@ -149,11 +155,11 @@ struct Cx<'a> {
 }
 
 impl Cx<'_> {
-    fn check_settings(&self) -> Result<(), PlanError> {
+    fn check_settings(&self) -> Result<(), FieldError> {
         let known = settable(self.experiment, self.kernel);
         for (key, value) in self.settings {
             let Some(param) = known.iter().find(|param| param.key == *key) else {
-                return Err(self.not_settable(key, &known).into());
+                return Err(self.not_settable(key, &known));
             };
             value
                 .as_f64()
@@ -241,7 +247,7 @@ impl Cx<'_> {
         };
         if value < param.min {
             let (value, min) = (show::number(value), show::number(param.min));
-            let zh = format!("这台设备留给实验的空间太小:{key} 只能取到 {value},至少要 {min}");
+            let zh = format!("这台设备留给实验的空间太小：{key} 只能取到 {value}，至少要 {min}");
             let en = format!("too little memory is free on this device: {key} could only be {value}, it needs {min}");
             return Err(PlanError::Unfit { why: Localized::both(zh, en) });
         }
@@ -253,7 +259,7 @@ impl Cx<'_> {
 
     /// A size that cannot be computed: usually a fact that the device does not tell.
     fn no_size(&self, key: &str, why: &str) -> PlanError {
-        let zh = format!("这台设备没有报告计算 {key} 所需的数据({why})");
+        let zh = format!("这台设备没有报告计算 {key} 所需的数据（{why}）");
         let en = format!("this device does not report what the size {key} is computed from ({why})");
         PlanError::Unfit { why: Localized::both(zh, en) }
     }
@@ -270,7 +276,7 @@ impl Cx<'_> {
         };
         let (asked, limit) =
             (show::bytes_binary(Bytes(launch.shared_bytes.into())), show::bytes_binary(Bytes(limit as u64)));
-        let zh = format!("每个线程块需要 {asked} 共享内存,这台设备最多给 {limit}");
+        let zh = format!("每个线程块需要 {asked} 共享内存，这台设备最多给 {limit}");
         let en = format!("a block needs {asked} of shared memory, this device gives at most {limit}");
         Err(PlanError::Unfit { why: Localized::both(zh, en) })
     }
@@ -279,7 +285,7 @@ impl Cx<'_> {
     fn too_large(&self, plan: &Plan, budget_bytes: u64) -> Option<Localized> {
         if plan.peak_bytes > budget_bytes {
             let (asked, budget) = (show::bytes_binary(Bytes(plan.peak_bytes)), show::bytes_binary(Bytes(budget_bytes)));
-            let zh = format!("实验需要 {asked},预算是 {budget}");
+            let zh = format!("实验需要 {asked}，预算是 {budget}");
             let en = format!("the experiment needs {asked}, the budget is {budget}");
             return Some(Localized::both(zh, en));
         }
@@ -289,7 +295,7 @@ impl Cx<'_> {
         let longest = plan.points.iter().filter_map(|point| point.vars.get("est_ns")).copied().fold(0.0, f64::max);
         (longest > DISPLAY_EST_NS).then(|| {
             let ms = show::number(longest / 1e6);
-            let zh = format!("这张卡同时负责显示,而一次启动至少要 {ms} ms,画面会卡住");
+            let zh = format!("这张卡同时负责显示，而一次启动至少要 {ms} ms，画面会卡住");
             let en = format!("this card drives a display, and one launch would hold it for at least {ms} ms");
             Localized::both(zh, en)
         })
@@ -316,7 +322,7 @@ impl Cx<'_> {
             return Ok(());
         }
         let (ratio, at_least) = (show::number(ratio), show::number(effect.at_least));
-        let zh = format!("按模型,这台设备上两者只差 {ratio} 倍,不到 {at_least} 倍,看不出效果");
+        let zh = format!("按模型，这台设备上两者只差 {ratio} 倍，不到 {at_least} 倍，看不出效果");
         let en = format!("on this device the model expects a ratio of only {ratio}; the effect counts from {at_least}");
         Err(PlanError::Unfit { why: Localized::both(zh, en) })
     }
@@ -327,3 +333,7 @@ fn unresolved(point: &PointVars) -> PlanError {
     let reasons: Vec<String> = point.missing.iter().map(|(name, why)| format!("{name}: {why}")).collect();
     PlanError::Content { what: reasons.join("; ") }
 }
+
+#[cfg(test)]
+#[path = "plan_test.rs"]
+mod tests;

@@ -15,7 +15,7 @@ const TILE: &str = "neighbouring threads that read together, n_threads or the bl
 pub const STRIDED_SUM: Entry = Entry {
     id: "strided_sum",
     about: Text::new(
-        "每个线程按步长读若干个字,输出它们的和(32 位,溢出回绕)",
+        "每个线程按步长读若干个字，输出它们的和（32 位，溢出回绕）",
         "each thread reads words at a stride and writes their wrapping sum",
     ),
     with: STRIDED,
@@ -70,7 +70,7 @@ fn strided_sum(check: &Check<'_>) -> Result<OracleOutcome, String> {
 pub const FIELD_SUM: Entry = Entry {
     id: "field_sum",
     about: Text::new(
-        "每个线程读若干个结构体的前几个字段(AoS 或 SoA),输出它们的和",
+        "每个线程读若干个结构体的前几个字段（AoS 或 SoA），输出它们的和",
         "each thread reads the first fields of some structs, AoS or SoA, and writes their wrapping sum",
     ),
     with: FIELDS,
@@ -116,7 +116,7 @@ fn field_sum(check: &Check<'_>) -> Result<OracleOutcome, String> {
 pub const GATHER_SUM: Entry = Entry {
     id: "gather_sum",
     about: Text::new(
-        "每个线程读公式给出的字,输出它们的和;共享内存的实验用它",
+        "每个线程读公式给出的字，输出它们的和；共享内存的实验用它",
         "each thread reads the words that a formula gives and writes their wrapping sum; for shared-memory kernels",
     ),
     with: GATHER,

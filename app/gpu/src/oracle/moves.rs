@@ -29,7 +29,7 @@ fn copy(check: &Check<'_>) -> Result<OracleOutcome, String> {
 
 pub const TRANSPOSE: Entry = Entry {
     id: "transpose",
-    about: Text::new("输出是输入的转置,逐位相同", "the output is the input transposed, bit by bit"),
+    about: Text::new("输出是输入的转置，逐位相同", "the output is the input transposed, bit by bit"),
     with: TRANSPOSE_WITH,
     run: transpose,
 };

@@ -114,7 +114,7 @@ fn buffers(table: &Table<'_, '_>, names: &Names) -> Vec<Buffer> {
         let fill = FILLS.iter().find(|(known, _)| *known == word).map(|(_, fill)| *fill);
         if fill.is_none() && item.get("fill").is_some() {
             let what = format!("there is no fill \"{word}\"");
-            item.doc.problem("unknown-id", item.span_of("fill"), what, hint(&word, FILLS.map(|(known, _)| known)));
+            item.doc.problem("unknown-fill", item.span_of("fill"), what, hint(&word, FILLS.map(|(known, _)| known)));
         }
         item.finish();
         out.push(Buffer { name, bytes, fill: fill.unwrap_or(Fill::Poison) });
@@ -177,6 +177,9 @@ fn buffer_name(
         item.doc.problem("unknown-id", node.span(), what, hint(&name, kernel.buffers.iter().map(|b| b.name.as_str())));
         return name;
     };
+    if item.doc.has("unknown-fill") {
+        return name;
+    }
     let is_blank = matches!(buffer.fill, Fill::Poison | Fill::Zero);
     if kind == WithKind::Output && !is_blank {
         let what = format!("{field}: \"{name}\" is an output, so its fill must be poison or zero");

@@ -36,6 +36,11 @@ impl<'a> Doc<'a> {
         self.problems.borrow().iter().any(|problem| !problem.is_warning)
     }
 
+    /// True if this rule was broken already: what follows from it is not reported again.
+    pub fn has(&self, rule: &str) -> bool {
+        self.problems.borrow().iter().any(|problem| problem.rule == rule)
+    }
+
     pub fn problem(&self, rule: &'static str, span: Range<usize>, what: impl Into<String>, help: Option<String>) {
         let problem = self.locate(rule, span, what.into(), help);
         self.problems.borrow_mut().push(problem);

@@ -23,11 +23,12 @@ impl Difference {
     /// The refusal, as the reader sees it.
     pub fn sentence(&self, lang: Lang) -> String {
         let what = match &self.key {
-            Some(key) => format!("{}{}{key}", self.what.get(lang), if lang == Lang::Zh { " " } else { " " }),
+            Some(key) if lang == Lang::Zh => format!("{} {key} ", self.what.zh),
+            Some(key) => format!("{} {key}", self.what.en),
             None => self.what.get(lang).to_owned(),
         };
         match lang {
-            Lang::Zh => format!("这两次运行不能比较:{what}不同,一次是 {},另一次是 {}", self.left, self.right),
+            Lang::Zh => format!("这两次运行不能比较：{what}不同，一次是 {}，另一次是 {}", self.left, self.right),
             Lang::En => format!("these runs cannot be compared: {what} differs, {} against {}", self.left, self.right),
         }
     }

@@ -115,7 +115,7 @@ fn t3_what_is_no_trace_is_called_what_it_is() {
     is(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", Looks::Png);
     is(b"version https://git-lfs.github.com/spec/v1\noid sha256:0", Looks::LfsPointer);
     is(b"\x80\x04\x95\x10", Looks::Pickle);
-    is("步长,时间\n1,2\n".as_bytes(), Looks::Text);
+    is("步长，时间\n1,2\n".as_bytes(), Looks::Text);
     is(&[0, 1, 2, 3, 0xFF, 0xFE], Looks::Binary);
     let error = read(b"<html>").unwrap_err();
     assert_eq!(error.to_string(), "this is not a trace; it looks like an HTML page, perhaps a login or error page");
