@@ -38,7 +38,7 @@ pub struct Parsed {
 pub fn parse(id: &str, file: &str, bytes: &[u8]) -> Parsed {
     let text = match decode(file, bytes) {
         Ok(text) => text,
-        Err(problem) => return Parsed { problems: vec![problem], ..Parsed::default() },
+        Err(problem) => return Parsed { problems: vec![*problem], ..Parsed::default() },
     };
     let source = Source::new(file, text);
     let mut reader = Reader::new(&source);
@@ -73,13 +73,9 @@ fn shorten_list(problems: &mut Vec<Problem>) {
     }
 }
 
-fn decode(file: &str, bytes: &[u8]) -> Result<String, Problem> {
-    let problem = |rule, what: String, help: &str, place| Problem {
-        severity: Severity::Error,
-        rule,
-        what,
-        place,
-        help: Some(help.to_owned()),
+fn decode(file: &str, bytes: &[u8]) -> Result<String, Box<Problem>> {
+    let problem = |rule, what: String, help: &str, place| {
+        Box::new(Problem { severity: Severity::Error, rule, what, place, help: Some(help.to_owned()) })
     };
     if bytes.len() > MAX_FILE_BYTES {
         let what = format!("the file has {} bytes; a chapter may have {MAX_FILE_BYTES} (2 MiB)", bytes.len());

@@ -28,11 +28,17 @@ impl Checker<'_> {
             }
         }
         for (idx, step) in chapter.steps.iter().enumerate() {
-            let (StepBody::Prose { text } | StepBody::Equation(crate::Equation { text, .. })) = &step.body else {
-                continue;
+            let (key, text) = match &step.body {
+                StepBody::Prose { text } => ("text", text),
+                StepBody::Equation(equation) => ("text", &equation.text),
+                StepBody::Visualizer(step) => ("text", &step.text),
+                StepBody::Experiment(step) => ("text", &step.text),
+                StepBody::Predict(predict) => ("ask", &predict.question.ask),
+                StepBody::Check(question) => ("ask", &question.ask),
+                StepBody::Broken { .. } => continue,
             };
             for lang in Lang::ALL {
-                let path = self.path_of(&format!("step[{idx}].text"), lang);
+                let path = self.path_of(&format!("step[{idx}].{key}"), lang);
                 self.length(&path, text.exact(lang).unwrap_or_default());
             }
         }

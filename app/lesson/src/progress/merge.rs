@@ -128,11 +128,10 @@ fn maps<T>(a: BTreeMap<String, T>, b: BTreeMap<String, T>, both: impl Fn(T, T) -
 fn rest(a: Map, b: Map) -> Map {
     let mut all: BTreeMap<String, serde_json::Value> = a.into_iter().collect();
     for (key, value) in b {
-        let value = match all.remove(&key) {
-            Some(existing) if existing.to_string() >= value.to_string() => existing,
-            _ => value,
-        };
-        all.insert(key, value);
+        let text = value.to_string();
+        if all.get(&key).is_none_or(|existing| existing.to_string() < text) {
+            all.insert(key, value);
+        }
     }
     all.into_iter().collect()
 }
