@@ -1,9 +1,11 @@
 //! Kernels, experiments and the child process that runs them.
 //!
-//! Read `manifest.rs` (what `kernel.toml` and `experiment.toml` say), then `plan.rs` (an experiment for the device at
-//! hand, with its predictions), `verdict.rs` (did the effect show, and which number may be printed), `protocol.rs` (what
-//! parent and child say to each other), `client.rs` (the parent's side: deadline, kill, restart). `backend/` is what runs
-//! inside the child. Without features this crate is pure: manifests, plans, verdicts, protocol values.
+//! Read `manifest.rs` (what `kernel.toml` and `experiment.toml` say), then `read/` (their text, with every problem and
+//! its place; `Library` is all of them), `vars.rs` (the names that formulas know), `plan.rs` (an experiment for the device
+//! at hand), `predict.rs` (what the model expects, for plans and runs alike), `oracle/` (the CPU references), `verdict/`
+//! (did the effect show, and which number may be printed), `hash.rs` (is a trace older than its kernel), `hardware.rs`
+//! (published devices), `protocol.rs` (what parent and child say to each other), `client.rs` (the parent's side: deadline,
+//! kill, restart). `backend/` is what runs inside the child. Without features this crate is pure.
 
 #[cfg(feature = "spawn")]
 pub mod backend;

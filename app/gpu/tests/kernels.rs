@@ -6,7 +6,7 @@ use std::path::Path;
 use vramlab_gpu::hardware::Hardware;
 use vramlab_gpu::plan::{DISPLAY_EST_NS, Mode, PlanError, default_budget, plan, predicted_ratio};
 use vramlab_gpu::read::Library;
-use vramlab_trace::Backend;
+use vramlab_trace::{Backend, DeviceFacts};
 use vramlab_units::{Lang, Map};
 
 fn files() -> BTreeMap<String, String> {
@@ -71,6 +71,53 @@ fn every_experiment_plans_for_every_device_or_says_why_not() {
             }
         }
         assert!(fits.contains(&"h200"), "{id} fits only on {fits:?}; the traces are recorded on an H200");
+    }
+}
+
+/// A laptop, a large server, and a virtual machine that tells almost nothing.
+fn processors() -> [DeviceFacts; 3] {
+    let gib = f64::from(1 << 30);
+    let facts = |name: &str, free_gib: f64| DeviceFacts {
+        name: name.into(),
+        free_bytes: Some(free_gib * gib),
+        ..DeviceFacts::default()
+    };
+    let kib = |n: u32| Some(f64::from(n) * 1024.0);
+    let cached = |l1: u32, l2: u32, l3: u32, n_cores: f64, facts: DeviceFacts| DeviceFacts {
+        l1_bytes: kib(l1),
+        l2_bytes: kib(l2),
+        l3_bytes: kib(l3),
+        line_bytes: Some(64.0),
+        n_cores: Some(n_cores),
+        ..facts
+    };
+    [
+        cached(32, 1024, 16 << 10, 8.0, facts("laptop", 6.0)),
+        cached(48, 2048, 300 << 10, 64.0, facts("server", 200.0)),
+        DeviceFacts { n_cores: Some(2.0), ..facts("virtual machine", 2.0) },
+    ]
+}
+
+#[test]
+fn every_processor_experiment_plans_on_every_processor_or_says_why_not() {
+    let library = library();
+    for (id, experiment) in library.experiments.iter().filter(|(_, experiment)| experiment.backend == Backend::Cpu) {
+        let (_, kernel) = library.get(id).unwrap();
+        let mut n_fit = 0;
+        for facts in processors() {
+            let budget = default_budget(&facts);
+            match plan(experiment, kernel, &facts, Mode::Quick, budget, &Map::new()) {
+                Ok(plan) => {
+                    n_fit += 1;
+                    assert!(plan.peak_bytes <= budget, "{id} on {}", facts.name);
+                    let ratio = predicted_ratio(&plan, &experiment.effect);
+                    assert!(ratio.is_none_or(|ratio| ratio >= experiment.effect.at_least), "{id}: {ratio:?}");
+                }
+                Err(PlanError::Unfit { why }) => eprintln!("{id} on {}: {}", facts.name, why.get(Lang::En)),
+                Err(error) => panic!("{id} on {}: {error}", facts.name),
+            }
+        }
+        assert!(n_fit > 0, "{id} fits nowhere");
     }
 }
 

@@ -122,6 +122,12 @@ impl Library {
         Some(hash::content_hash(experiment, kernel, self.sources(&kernel.slug)?))
     }
 
+    /// True if a run was made by today's kernel and experiment, false if they have changed since, nothing if the
+    /// experiment is not here.
+    pub fn is_current(&self, run: &vramlab_trace::Run) -> Option<bool> {
+        self.content_hash(&run.experiment).map(|hash| hash == run.content_hash)
+    }
+
     /// Buffers of a kernel that must be read back for its check.
     pub fn read_back(&self, slug: &str) -> Vec<&str> {
         self.kernels.get(slug).map(oracle::read_back).unwrap_or_default()

@@ -171,7 +171,7 @@ fn t6_bombs_stop_at_the_cap() {
     // A frame header that asks for a window of 2 GiB (exponent 21), then one raw block.
     let wide = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 21 << 3, 0x09, 0x00, 0x00, b'x'];
     let (run, small) = small();
-    let end = (0..small.len()).filter(|at| small[*at..].starts_with(b"VLBK")).last().unwrap();
+    let end = (0..small.len()).rfind(|at| small[*at..].starts_with(b"VLBK")).unwrap();
     let crafted = |blocks: &[Vec<u8>]| [&small[..end], &blocks.concat(), &small[end..]].concat();
     let lie = block(1, 3, &bomb, 1_000);
     let huge = block(1, 3, &bomb, 32 << 20);
