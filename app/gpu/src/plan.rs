@@ -113,7 +113,6 @@ pub fn plan(
     let cx = Cx { experiment, kernel, facts, mode, settings };
     cx.check_settings()?;
     let mut lever = budget_bytes as f64;
-    let mut last: Option<Plan> = None;
     loop {
         let plan = cx.attempt(lever)?;
         let Some(why) = cx.too_large(&plan, budget_bytes) else {
@@ -121,12 +120,10 @@ pub fn plan(
             cx.check_effect(&plan)?;
             return Ok(plan);
         };
-        let is_stuck = last.as_ref().is_some_and(|last| last.peak_bytes == plan.peak_bytes);
         lever /= 2.0;
-        if is_stuck || lever < LEAST_BUDGET_BYTES {
+        if lever < LEAST_BUDGET_BYTES {
             return Err(PlanError::Unfit { why });
         }
-        last = Some(plan);
     }
 }
 

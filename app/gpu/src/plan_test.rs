@@ -117,3 +117,11 @@ fn the_default_budget_is_half_of_what_is_free_and_never_above_8_gib() {
     assert_eq!(free(140e9), 8 * GIB);
     assert_eq!(default_budget(&DeviceFacts::default()), 8 * GIB);
 }
+
+#[test]
+fn a_budget_far_above_what_the_experiment_takes_still_shrinks_for_a_display() {
+    let display = DeviceFacts { peak_gb_per_s: Some(20.0), has_kernel_timeout: Some(1.0), ..card() };
+    // 0.9 × 64 GiB is cut to 4 GiB by the experiment itself; the first halvings change nothing.
+    let plan = planned(&display, Mode::Full, 64 * GIB, &Map::new()).unwrap();
+    assert!(plan.points.iter().all(|point| point.vars["est_ns"] <= DISPLAY_EST_NS));
+}

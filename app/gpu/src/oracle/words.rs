@@ -110,6 +110,22 @@ mod tests {
         assert_eq!(mix32(0xFFFF_FFFF), 0x81F1_6F39);
     }
 
+    /// The C text above, compiled by gcc 12 on x86-64, printed these.
+    #[test]
+    fn words_equal_those_of_the_c_text() {
+        let printed = [
+            (0x0, 0x0, 0x0D3F_D4B8),
+            (0x0, 0xFFFF_FFFF, 0x8484_BAA2),
+            (0x7, 0x1, 0x61EF_A0FA),
+            (0x7, 0x1_0000_0000, 0x1855_1E1C),
+            (0x1234_5678_9ABC_DEF0, 0x0, 0xB037_17A5),
+            (0x1234_5678_9ABC_DEF0, 0x2_0000_0007, 0xCB6E_FE0D),
+        ];
+        for (seed, index, word) in printed {
+            assert_eq!(word_at(seed, index), word, "seed {seed:#x}, index {index:#x}");
+        }
+    }
+
     #[test]
     fn words_look_random_and_do_not_repeat_across_seeds() {
         let n = 1 << 16;

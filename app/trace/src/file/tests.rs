@@ -147,6 +147,10 @@ fn t5_odd_durations_are_counted_and_left_out() {
     run.points[1].samples_ns = vec![10.0, -1.0, 0.0, f64::NAN, f64::INFINITY, 1e18];
     let read = read(&write(&run)).unwrap();
     assert_eq!(read.run.points[1].samples_ns, [10.0, 1e18]);
+    run.points[1].counters.insert("broken".into(), f64::NAN);
+    run.points[1].readings.insert("odd".into(), vec![f64::NAN, 2.0]);
+    let kept = super::read(&write(&run)).unwrap().run;
+    assert!(!kept.points[1].counters.contains_key("broken") && kept.points[1].readings["odd"][0].is_nan());
     assert_eq!(read.problems, [TraceProblem::OddSamples { series: "copy".into(), point: 1, n_left_out: 4 }]);
 }
 

@@ -104,7 +104,18 @@ fn slim(point: &Point) -> Slim {
     Slim {
         n_samples: point.samples_ns.len(),
         n_readings: point.readings.iter().map(|(name, values)| (name.clone(), values.len())).collect(),
-        point: Point { samples_ns: Vec::new(), readings: BTreeMap::new(), ..point.clone() },
+        point: Point {
+            samples_ns: Vec::new(),
+            readings: BTreeMap::new(),
+            // JSON has no NaN; a counter without a value was not read.
+            counters: point
+                .counters
+                .iter()
+                .filter(|(_, value)| value.is_finite())
+                .map(|(k, v)| (k.clone(), *v))
+                .collect(),
+            ..point.clone()
+        },
     }
 }
 
