@@ -28,6 +28,6 @@ pub use check::{check, check_in_pack};
 pub use migrate::migrate;
 pub use pack::{Limits, Pack, PackError, check_pack};
 pub use parse::{Parsed, parse};
-pub use problem::{Place, Problem, Severity, render};
+pub use problem::{MAX_PROBLEMS, Place, Problem, Severity, render};
 pub use progress::Progress;
 pub use scaffold::scaffold;

@@ -6,7 +6,7 @@
 use crate::build;
 use crate::chapter::{Chapter, SCHEMA, Step, StepBody};
 use crate::fields;
-use crate::problem::{Problem, Severity, sort};
+use crate::problem::{MAX_PROBLEMS, Problem, Severity, cut_list, sort};
 use crate::read::{self, Reader, Spans, is_bidi, is_id, shorten};
 use crate::source::Source;
 use crate::tree::{self, Document, Item, SyntaxError};
@@ -15,8 +15,6 @@ use vramlab_units::{Lang, Localized};
 
 /// Largest accepted chapter file.
 pub const MAX_FILE_BYTES: usize = 2 << 20;
-/// Most problems reported for one file; the rest is counted.
-pub const MAX_PROBLEMS: usize = 200;
 /// Most steps, audits and reviews of one chapter.
 pub const MAX_ITEMS: usize = 500;
 
@@ -48,10 +46,10 @@ pub fn parse(id: &str, file: &str, bytes: &[u8]) -> Parsed {
         let document = tree::read(source.text());
         chapter(&mut reader, &mut typed, id, &document)
     });
-    let (mut problems, spans) = (reader.problems, reader.spans);
+    let (mut problems, spans, n_dropped) = (reader.problems, reader.spans, reader.n_dropped);
     drop_echoes(&mut problems);
     sort(&mut problems);
-    shorten_list(&mut problems);
+    cut_list(&mut problems, n_dropped);
     Parsed { chapter, problems, source, spans, typed }
 }
 
@@ -60,17 +58,6 @@ fn drop_echoes(problems: &mut Vec<Problem>) {
     let at = |problem: &Problem| (problem.place.line, problem.place.column);
     let named: Vec<_> = problems.iter().filter(|problem| problem.rule == "control-character").map(at).collect();
     problems.retain(|problem| problem.rule != "syntax" || !named.contains(&at(problem)));
-}
-
-fn shorten_list(problems: &mut Vec<Problem>) {
-    let n_left_out = problems.len().saturating_sub(MAX_PROBLEMS);
-    if n_left_out > 0 {
-        problems.truncate(MAX_PROBLEMS);
-        if let Some(last) = problems.last().cloned() {
-            let what = format!("{n_left_out} more problems are not listed");
-            problems.push(Problem { rule: "too-many", what, help: Some("mend these first".to_owned()), ..last });
-        }
-    }
 }
 
 fn decode(file: &str, bytes: &[u8]) -> Result<String, Box<Problem>> {
@@ -216,12 +203,12 @@ fn add_item(reader: &mut Reader<'_>, typed: &mut Typed, chapter: &mut Chapter, i
             let path = format!("step[{}]", chapter.steps.len());
             reader.spans.insert(path.clone(), item.header.clone());
             let body = if is_whole { build::step(reader, typed, item, &path) } else { None };
-            let first = reader.problems[n_problems..].first().cloned();
-            let body = match (body, first) {
+            // The list of problems is bounded; past its end the last one stands for this step's.
+            let problem = reader.problems.get(n_problems).or(reader.problems.last()).cloned();
+            let body = match (body, problem) {
                 (Some(body), _) if reader.n_fatal == n_fatal => body,
                 (_, Some(problem)) => StepBody::Broken { problem },
-                (Some(body), None) => body,
-                (None, None) => return,
+                (_, None) => return,
             };
             let id = read::text(&item.table, "id").filter(|id| is_id(id));
             let id = id.unwrap_or_else(|| format!("step-{}", chapter.steps.len() + 1));

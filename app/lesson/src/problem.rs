@@ -52,6 +52,23 @@ pub fn sort(problems: &mut [Problem]) {
     });
 }
 
+/// Most problems reported for one file; the rest is counted.
+pub const MAX_PROBLEMS: usize = 200;
+/// Most that are collected before the first [`MAX_PROBLEMS`] by place are chosen.
+pub(crate) const MAX_COLLECTED: usize = 1_000;
+
+/// Keeps the first [`MAX_PROBLEMS`] and says how many more there are; `n_dropped` were not even collected.
+pub(crate) fn cut_list(problems: &mut Vec<Problem>, n_dropped: usize) {
+    let n_left_out = problems.len().saturating_sub(MAX_PROBLEMS) + n_dropped;
+    problems.truncate(MAX_PROBLEMS);
+    if n_left_out > 0
+        && let Some(last) = problems.last().cloned()
+    {
+        let what = format!("{n_left_out} more problems are not listed");
+        problems.push(Problem { rule: "too-many", what, help: Some("mend these first".to_owned()), ..last });
+    }
+}
+
 /// Most terminal columns of a quoted line; a longer one is shown around the caret.
 const WINDOW: usize = 100;
 

@@ -2,7 +2,7 @@
 //! reading function that finds nothing usable returns nothing, because its problem has been noted already.
 
 use crate::fields::{Field, Holds, Need};
-use crate::problem::{Problem, Severity};
+use crate::problem::{MAX_COLLECTED, Problem, Severity};
 use crate::source::Source;
 use crate::tree::{Data, Node, Span, Table};
 use std::collections::BTreeMap;
@@ -22,15 +22,21 @@ pub struct Reader<'a> {
     pub lang: Option<Lang>,
     /// Problems, counted, that make the table at hand unusable.
     pub n_fatal: usize,
+    /// Problems beyond what is collected.
+    pub n_dropped: usize,
 }
 
 impl<'a> Reader<'a> {
     pub fn new(source: &'a Source) -> Self {
-        Self { source, problems: Vec::new(), spans: Spans::new(), lang: None, n_fatal: 0 }
+        Self { source, problems: Vec::new(), spans: Spans::new(), lang: None, n_fatal: 0, n_dropped: 0 }
     }
 
     /// Notes an error that leaves the table readable.
     pub fn note(&mut self, rule: &'static str, span: &Span, what: String, help: Option<String>) {
+        if self.problems.len() >= MAX_COLLECTED {
+            self.n_dropped += 1;
+            return;
+        }
         let place = self.source.place(span);
         self.problems.push(Problem { severity: Severity::Error, rule, what, place, help });
     }

@@ -242,6 +242,37 @@ fn l7_bounds_and_encodings() {
     assert!(latin.problems[0].what.contains(&format!("byte {at}")));
 }
 
+/// Files of nearly 2 MiB, each with as much of one thing as fits.
+#[test]
+fn l7_no_large_file_takes_long_or_reports_without_end() {
+    let size = 1_900_000;
+    let head = "schema = 1\ntitle = { zh = \"章\", en = \"Chapter\" }\n";
+    let check_step = "[[step]]\nid = \"a\"\nkind = \"check\"\n";
+    for (unit, before) in [
+        ("\"x\",", format!("{check_step}hints = [")),
+        ("a = 1\n", check_step.to_owned()),
+        ("a = = 1\n", check_step.to_owned()),
+        ("[[step]]\n", String::new()),
+        ("[[step]]\nid = \"x\" 3\n", String::new()),
+        ("[[step.option]]\n", check_step.to_owned()),
+        ("\u{202e}", "# ".to_owned()),
+        ("[x](step:y) 3 KB ![](a) ", format!("{check_step}ask = \"\"\"")),
+        ("k = { a = [", String::new()),
+    ] {
+        let text = format!("{head}{before}{}", unit.repeat(size / unit.len()));
+        let started = Instant::now();
+        let parsed = read(&text);
+        let found = check(&parsed, &Small);
+        assert!(found.len() <= 2 * (vramlab_lesson::MAX_PROBLEMS + 1), "{unit}: {} problems", found.len());
+        assert!(!found.is_empty() && started.elapsed() < Duration::from_secs(20), "{unit}: {:?}", started.elapsed());
+    }
+    let links: String = (0..9_000).map(|n| format!("[x](step:{n}) ")).collect();
+    let started = Instant::now();
+    let found = findings(&with_prose(&links));
+    assert_eq!((found.len(), found.last().map(|problem| problem.rule)), (201, Some("too-many")));
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+}
+
 #[test]
 fn l7_bom_and_crlf_are_accepted() {
     let plain = read(EXAMPLE);

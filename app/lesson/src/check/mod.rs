@@ -9,7 +9,7 @@ mod units;
 
 use crate::chapter::{Chapter, Registry, StepBody};
 use crate::parse::Parsed;
-use crate::problem::{Problem, Severity, sort};
+use crate::problem::{MAX_COLLECTED, Problem, Severity, cut_list, sort};
 use crate::tree::Span;
 use std::collections::BTreeSet;
 use vramlab_units::field::did_you_mean;
@@ -26,12 +26,22 @@ pub fn check(parsed: &Parsed, registry: &dyn Registry) -> Vec<Problem> {
 pub fn check_in_pack(parsed: &Parsed, registry: &dyn Registry, steps_of: StepsOf<'_>) -> Vec<Problem> {
     let mut problems = parsed.problems.clone();
     if let Some(chapter) = &parsed.chapter {
-        let mut checker =
-            Checker { parsed, chapter, registry, steps_of, undrawn: BTreeSet::new(), problems: Vec::new() };
+        let mut checker = Checker {
+            parsed,
+            chapter,
+            registry,
+            steps_of,
+            undrawn: BTreeSet::new(),
+            problems: Vec::new(),
+            n_dropped: 0,
+        };
         checker.texts();
         checker.asks();
         checker.references();
-        problems.append(&mut checker.problems);
+        let (mut found, n_dropped) = (checker.problems, checker.n_dropped);
+        sort(&mut found);
+        cut_list(&mut found, n_dropped);
+        problems.append(&mut found);
     }
     sort(&mut problems);
     problems
@@ -45,6 +55,8 @@ struct Checker<'a> {
     /// Characters without a glyph that have been reported.
     undrawn: BTreeSet<char>,
     problems: Vec<Problem>,
+    /// Problems beyond what is collected.
+    n_dropped: usize,
 }
 
 impl Checker<'_> {
@@ -63,6 +75,10 @@ impl Checker<'_> {
     }
 
     fn note_at(&mut self, severity: Severity, rule: &'static str, span: &Span, what: String, help: Option<String>) {
+        if self.problems.len() >= MAX_COLLECTED {
+            self.n_dropped += 1;
+            return;
+        }
         let place = self.parsed.source.place(span);
         self.problems.push(Problem { severity, rule, what, place, help });
     }

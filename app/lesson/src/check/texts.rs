@@ -12,6 +12,8 @@ use vramlab_units::{Lang, Localized};
 /// What a step may hold before the reader does something, as in "about 180 words".
 const ABOUT_WORDS: usize = 180;
 const ABOUT_HAN: usize = 300;
+/// Most links, pictures and units of one text that are looked at: each is searched for in the source.
+const MAX_LOOKED_AT: usize = 300;
 
 impl Checker<'_> {
     pub(super) fn texts(&mut self) {
@@ -90,10 +92,10 @@ impl Checker<'_> {
 
     fn markdown(&mut self, path: &str, words: &str) {
         let facts = markdown::facts(words);
-        for to in &facts.links {
+        for to in facts.links.iter().take(MAX_LOOKED_AT) {
             self.link(path, to);
         }
-        for image in &facts.images {
+        for image in facts.images.iter().take(MAX_LOOKED_AT) {
             self.image(path, image);
         }
         if let Some(html) = facts.html.first() {
@@ -109,7 +111,7 @@ impl Checker<'_> {
             }
         }
         for text in facts.tables.iter().chain([&facts.prose]) {
-            for unclear in units::unclear(text) {
+            for unclear in units::unclear(text).into_iter().take(MAX_LOOKED_AT) {
                 let at = self.parsed.source.find_within(&self.span(path), &unclear.written);
                 self.note_at(Severity::Error, "unclear-unit", &at, unclear.what(), Some(unclear.help()));
             }

@@ -128,8 +128,8 @@ fn maps<T>(a: BTreeMap<String, T>, b: BTreeMap<String, T>, both: impl Fn(T, T) -
 fn rest(a: Map, b: Map) -> Map {
     let mut all: BTreeMap<String, serde_json::Value> = a.into_iter().collect();
     for (key, value) in b {
-        let text = value.to_string();
-        if all.get(&key).is_none_or(|existing| existing.to_string() < text) {
+        let rank = |value: &serde_json::Value| value.to_string();
+        if all.get(&key).is_none_or(|existing| rank(existing) < rank(&value)) {
             all.insert(key, value);
         }
     }

@@ -10,7 +10,7 @@ mod store;
 
 pub use merge::merge;
 pub use saver::Saver;
-pub use store::{BACKUP, Files, Loaded, MAIN, SaveError, load, save};
+pub use store::{BACKUP, Files, IsGood, Kept, Loaded, MAIN, Merge, SaveError, load, load_kept, save, save_kept};
 
 use crate::answer::Given;
 use crate::chapter::Verdict;

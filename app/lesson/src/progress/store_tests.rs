@@ -249,7 +249,7 @@ fn p1_both_copies_damaged() {
     let mut disk = Disk::with(MAIN, b"x");
     disk.files.insert(BACKUP.to_owned(), b"y".to_vec());
     let loaded = load(&mut disk);
-    assert_eq!((n_done(&loaded.progress), loaded.messages.len()), (0, 2));
+    assert_eq!((n_done(&loaded.progress), loaded.messages.len()), (0, 3));
     assert_eq!(disk.files.len(), 2, "both are kept under dated names: {:?}", disk.files.keys());
 }
 
@@ -306,4 +306,23 @@ fn saving_the_same_again_writes_nothing() {
     disk.n_operations = 0;
     save(&mut disk, &saved).unwrap();
     assert_eq!(disk.n_operations, 2, "lock and read");
+}
+
+/// Another document by the same rules: a list of lines, merged as a set.
+#[test]
+fn p5_any_document_is_merged_with_what_another_window_saved() {
+    let is_good = |bytes: &[u8]| if bytes.starts_with(b"lines\n") { Ok(()) } else { Err("not lines".to_owned()) };
+    let save_line = |disk: &mut Disk, line: &str| {
+        let merge = |theirs: Option<&[u8]>| [theirs.unwrap_or(b"lines\n"), line.as_bytes(), b"\n"].concat();
+        save_kept(disk, "runs.json", &is_good, &merge).unwrap()
+    };
+    let mut disk = Disk::default();
+    save_line(&mut disk, "one");
+    save_line(&mut disk, "two");
+    assert_eq!(disk.files["runs.json"], b"lines\none\ntwo\n");
+    assert_eq!(disk.files["runs.backup.json"], b"lines\none\n");
+    disk.files.insert("runs.json".to_owned(), vec![0; 9]);
+    let kept = load_kept(&mut disk, "runs.json", &is_good);
+    assert_eq!((kept.bytes.as_deref(), kept.messages.len()), (Some(&b"lines\none\n"[..]), 2));
+    assert_eq!(disk.files["runs.damaged-2026-11-30.json"], [0; 9]);
 }
