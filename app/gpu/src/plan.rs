@@ -5,7 +5,7 @@
 //! the sizes that it derives from the budget, and says that it does not fit when it derives none.
 
 use crate::manifest::{Effect, Experiment, Kernel, Param, Series};
-use crate::vars::{PointVars, eval, eval_with, json_number};
+use crate::vars::{PointVars, eval, eval_with, fact_not_told, json_number};
 use crate::{launch::Launch, predict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -254,10 +254,13 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// A size that cannot be computed: usually a fact that the device does not tell.
+    /// A size that cannot be computed: the device does not tell a fact, or the formula is wrong.
     fn no_size(&self, key: &str, why: &str) -> PlanError {
-        let zh = format!("这台设备没有报告计算 {key} 所需的数据（{why}）");
-        let en = format!("this device does not report what the size {key} is computed from ({why})");
+        let Some(fact) = fact_not_told(why) else {
+            return PlanError::Content { what: format!("plan.{key}: {why}") };
+        };
+        let zh = format!("这台设备没有报告 {fact}，算不出 {key}");
+        let en = format!("this device does not report {fact}, from which the size {key} is computed");
         PlanError::Unfit { why: Localized::both(zh, en) }
     }
 
@@ -327,6 +330,11 @@ impl Cx<'_> {
 
 /// The buffers' sizes could not be computed: a fact is absent, or the manifest is wrong.
 fn unresolved(point: &PointVars) -> PlanError {
+    if let Some(fact) = point.missing.values().find_map(|why| fact_not_told(why)) {
+        let zh = format!("这台设备没有报告 {fact}，算不出实验的大小");
+        let en = format!("this device does not report {fact}, from which the sizes are computed");
+        return PlanError::Unfit { why: Localized::both(zh, en) };
+    }
     let reasons: Vec<String> = point.missing.iter().map(|(name, why)| format!("{name}: {why}")).collect();
     PlanError::Content { what: reasons.join("; ") }
 }

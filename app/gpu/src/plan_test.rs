@@ -125,3 +125,12 @@ fn a_budget_far_above_what_the_experiment_takes_still_shrinks_for_a_display() {
     let plan = planned(&display, Mode::Full, 64 * GIB, &Map::new()).unwrap();
     assert!(plan.points.iter().all(|point| point.vars["est_ns"] <= DISPLAY_EST_NS));
 }
+
+#[test]
+fn sizes_that_rest_on_an_absent_fact_name_it() {
+    let mut kernel = kernel();
+    kernel.buffers[0].bytes = "device.l3_bytes".into();
+    unfit(plan(&experiment(), &kernel, &card(), Mode::Full, GIB, &Map::new()), "does not report l3_bytes");
+    kernel.buffers[0].bytes = "if(known.l3_bytes, device.l3_bytes, 2 ^ 28)".into();
+    assert!(plan(&experiment(), &kernel, &card(), Mode::Full, GIB, &Map::new()).is_ok());
+}

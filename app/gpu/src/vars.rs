@@ -32,7 +32,26 @@ pub fn eval(formula: &str, vars: &Vars) -> Result<f64, String> {
 /// Evaluates `formula` with names looked up by `lookup`; the error is a sentence.
 pub fn eval_with(formula: &str, lookup: &dyn Fn(&str) -> Option<f64>) -> Result<f64, String> {
     let parsed = Formula::parse(formula).map_err(|error| format!("`{formula}`: {error}"))?;
+    if let Some(fact) = missing_fact(&parsed, lookup) {
+        return Err(format!("{NOT_TOLD}{fact}"));
+    }
     parsed.eval(lookup).map_err(|error| format!("`{formula}`: {error}"))
+}
+
+const NOT_TOLD: &str = "the device does not report ";
+
+/// The fact whose absence an error is about, for a sentence in another language.
+pub fn fact_not_told(error: &str) -> Option<&str> {
+    error.split_once(NOT_TOLD).map(|(_, fact)| fact)
+}
+
+/// A `device.NAME` that the formula cannot do without here. `if(known.x, device.x, …)` can.
+fn missing_fact<'a>(formula: &'a Formula, lookup: &dyn Fn(&str) -> Option<f64>) -> Option<&'a str> {
+    if formula.eval(lookup).is_ok() {
+        return None;
+    }
+    let is_missing = |name: &&str| lookup(name).is_none();
+    formula.names().into_iter().filter(is_missing).find_map(|name| name.strip_prefix("device."))
 }
 
 /// A whole number from 0 to `max`.

@@ -3,9 +3,9 @@
 use super::{metric_name, names, stats};
 use crate::manifest::{Experiment, Kernel, Measure};
 use crate::predict::{self, Prediction};
-use crate::vars::{PointVars, Vars, eval_with};
+use crate::vars::{PointVars, Vars, eval_with, fact_not_told};
 use vramlab_trace::{Backend, Invalid, OracleOutcome, Point, Run, Telemetry};
-use vramlab_units::{Formula, Value};
+use vramlab_units::{Formula, Lang, Value};
 
 /// A launch shorter than this is not quoted as a rate: the gap between two adjacent events alone is 1.3 µs.
 pub const CUDA_FLOOR_NS: f64 = 50_000.0;
@@ -46,6 +46,18 @@ pub struct CounterCheck {
     pub counted: f64,
     pub expected: f64,
     pub agrees: bool,
+}
+
+impl JudgedPoint {
+    /// Why there is no value or no prediction, for the reader.
+    pub fn reason(&self, lang: Lang) -> Option<String> {
+        let why = self.why.as_ref()?;
+        Some(match (fact_not_told(why), lang) {
+            (Some(fact), Lang::Zh) => format!("这台设备没有报告 {fact}，所以没有这个数"),
+            (Some(fact), Lang::En) => format!("this device does not report {fact}, so there is no such number"),
+            (None, _) => why.clone(),
+        })
+    }
 }
 
 pub fn judge(point: &Point, run: &Run, experiment: &Experiment, kernel: &Kernel) -> JudgedPoint {

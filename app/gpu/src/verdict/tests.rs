@@ -137,7 +137,9 @@ fn t7_a_device_that_tells_nothing_is_shown_without_prediction() {
     let judged = judged(&run);
     assert!((judged.points[0].value.unwrap() - 800.0).abs() < 1e-9);
     assert_eq!(judged.points[0].predicted, None);
-    assert!(judged.points[0].why.as_ref().unwrap().contains("device.peak_gb_per_s"));
+    let reason = judged.points[0].reason(Lang::En).unwrap();
+    assert_eq!(reason, "this device does not report peak_gb_per_s, so there is no such number");
+    assert!(judged.points[0].reason(Lang::Zh).unwrap().contains("没有报告 peak_gb_per_s"));
     assert!(matches!(judged.verdict, Verdict::Shown { expected: None, .. }));
 }
 
