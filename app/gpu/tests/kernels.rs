@@ -121,13 +121,11 @@ fn every_processor_experiment_plans_on_every_processor_or_says_why_not() {
     }
 }
 
-/// The recording takes its time once; together the experiments of the course must stay bearable.
+/// Whoever records a pack of their own card waits for all of it: four minutes for chapter 02 and its bandwidths.
 #[test]
 fn recorded_times_add_up() {
-    let library = library();
-    for (id, experiment) in &library.experiments {
-        assert!(experiment.time_secs <= vramlab_gpu::read::MAX_SECS, "{id}");
-    }
-    let total: f64 = library.experiments.values().map(|experiment| experiment.time_secs).sum();
-    assert!(total <= 12.0 * library.experiments.len() as f64, "{total} s");
+    let times: Vec<f64> = library().experiments.values().map(|experiment| experiment.time_secs).collect();
+    assert!(times.iter().all(|secs| *secs <= vramlab_gpu::read::MAX_SECS), "{times:?}");
+    let total: f64 = times.iter().sum();
+    assert!(total <= 240.0, "{total} s over {} experiments", times.len());
 }
