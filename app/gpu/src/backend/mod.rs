@@ -3,6 +3,7 @@
 //! [`Backend`] is the seam; `cpu/`, `cuda/` and `fake.rs` stand behind it. The loop that talks to the parent, sends
 //! heartbeats and turns panics into messages is `child.rs`; back ends know nothing of it.
 
+pub mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 pub mod fake;
@@ -14,9 +15,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use vramlab_trace::{Backend as Kind, DeviceFacts, Point, Telemetry};
-
-/// The most a job may take when the parent names no budget: the smaller of this and half of what is free.
-pub const BUDGET_BYTES: u64 = 8 << 30;
 
 /// Something that measures. One value serves many jobs, so contexts, compiled kernels and buffers may be kept warm in
 /// it. Every method is called from one thread.
@@ -107,18 +105,16 @@ impl PointCx {
 /// Opens a back end. `budget_bytes` is the most that a job may take, as the parent asked.
 pub fn open(kind: Kind, budget_bytes: Option<u64>) -> Result<Box<dyn Backend>, RunError> {
     match kind {
+        Kind::Cpu => Ok(Box::new(cpu::Cpu::default())),
         #[cfg(feature = "cuda")]
         Kind::Cuda => cuda::open(budget_bytes),
         Kind::Fake => fake::open(&fake::SCRIPTS[0]),
-        other => Err(RunError::Unavailable {
-            what: format!("this program was built without the \"{}\" back end", other.id()),
-            fix: "replay a recorded trace, or build with the feature".to_owned(),
-        }),
+        other => {
+            let budget = budget_bytes.map(|bytes| format!(", budget {bytes} bytes")).unwrap_or_default();
+            Err(RunError::Unavailable {
+                what: format!("this program was built without the \"{}\" back end{budget}", other.id()),
+                fix: "replay a recorded trace, or build with the feature".to_owned(),
+            })
+        }
     }
-}
-
-/// The budget of a job: what the parent asked for, else the smaller of [`BUDGET_BYTES`] and half of what is free.
-pub fn budget(facts: &DeviceFacts, asked_bytes: Option<u64>) -> u64 {
-    let half_of_free = facts.free_bytes.map_or(BUDGET_BYTES, |free| (free / 2.0) as u64);
-    asked_bytes.unwrap_or(BUDGET_BYTES.min(half_of_free))
 }

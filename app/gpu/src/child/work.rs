@@ -2,8 +2,9 @@
 
 use super::shared::{Jobs, Out};
 use super::{Ended, Open};
-use crate::backend::{self, Backend, PointCx, Stop};
+use crate::backend::{Backend, PointCx, Stop};
 use crate::error::RunError;
+use crate::plan::default_budget;
 use crate::protocol::{FromChild, Job, ToChild, VERSION};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -11,12 +12,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Receiver;
 use vramlab_trace::{Backend as Kind, Point};
 
+struct Opened {
+    asked_bytes: Option<u64>,
+    /// What a job may take, by what was free when the parent asked for the facts it planned with.
+    budget_bytes: u64,
+    backend: Box<dyn Backend>,
+}
+
 pub struct Loop {
     out: Out,
     jobs: Jobs,
     open: Open,
-    /// Opened back ends stay warm, each with its budget.
-    backends: BTreeMap<Kind, (Option<u64>, Box<dyn Backend>)>,
+    /// Opened back ends stay warm.
+    backends: BTreeMap<Kind, Opened>,
     current: Option<Kind>,
     is_greeted: bool,
 }
@@ -90,25 +98,26 @@ impl Loop {
 
     fn open(&mut self, kind: Kind, budget_bytes: Option<u64>) -> Result<(), RunError> {
         self.current = None;
-        if !matches!(self.backends.get(&kind), Some((known, _)) if *known == budget_bytes) {
+        if self.backends.get(&kind).is_none_or(|known| known.asked_bytes != budget_bytes) {
             self.backends.remove(&kind);
-            let opened = (self.open)(kind, budget_bytes)?;
-            self.backends.insert(kind, (budget_bytes, opened));
+            let backend = (self.open)(kind, budget_bytes)?;
+            self.backends.insert(kind, Opened { asked_bytes: budget_bytes, budget_bytes: 0, backend });
         }
-        let Some((_, backend)) = self.backends.get_mut(&kind) else { return Ok(()) };
-        let facts = backend.facts()?;
+        let Some(opened) = self.backends.get_mut(&kind) else { return Ok(()) };
+        let facts = opened.backend.facts()?;
+        opened.budget_bytes = budget_bytes.unwrap_or_else(|| default_budget(&facts));
         self.current = Some(kind);
         self.out.say(&FromChild::Opened { backend: kind, facts: Box::new(facts) });
         Ok(())
     }
 
     fn job(&mut self, job: &Job, stop: Stop) -> Result<(), RunError> {
-        let Some((asked_bytes, backend)) = self.current.and_then(|kind| self.backends.get_mut(&kind)) else {
+        let Some(Opened { budget_bytes, backend, .. }) = self.current.and_then(|kind| self.backends.get_mut(&kind))
+        else {
             return Err(RunError::Protocol { what: "a job came before a back end was open".to_owned() });
         };
-        let budget_bytes = backend::budget(&backend.facts()?, *asked_bytes);
-        if job.plan.peak_bytes > budget_bytes {
-            return Err(RunError::OverBudget { asked_bytes: job.plan.peak_bytes, budget_bytes });
+        if job.plan.peak_bytes > *budget_bytes {
+            return Err(RunError::OverBudget { asked_bytes: job.plan.peak_bytes, budget_bytes: *budget_bytes });
         }
         let mut cx = PointCx::new(stop);
         let result = points(&self.out, backend.as_mut(), job, &mut cx);

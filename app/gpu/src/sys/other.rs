@@ -46,11 +46,19 @@ pub fn crash() {
     std::process::abort()
 }
 
-pub fn pin(_nth: usize) -> bool {
+pub fn allowed_processors() -> Vec<usize> {
+    Vec::new()
+}
+
+pub fn preemptions() -> u64 {
+    0
+}
+
+pub fn pin(_processor: usize) -> bool {
     false
 }
 
-pub fn prefer_large_pages(_bytes: &mut [u8]) -> bool {
+pub fn prefer_large_pages(_words: &mut [u32]) -> bool {
     false
 }
 

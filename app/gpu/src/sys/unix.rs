@@ -74,48 +74,83 @@ pub fn crash() {
     }
 }
 
-/// Keeps the calling thread on one of the processors that it may use; `nth` counts among those. False if the system
-/// does not do that.
+/// Numbers of the processors that the calling thread may use; empty if the system does not tell.
 #[cfg(target_os = "linux")]
-pub fn pin(nth: usize) -> bool {
+pub fn allowed_processors() -> Vec<usize> {
     // SAFETY: a zeroed cpu_set_t is an empty set; its size is passed along, and 0 names the calling thread.
-    unsafe {
+    let allowed = unsafe {
         let mut allowed: libc::cpu_set_t = std::mem::zeroed();
-        let size = size_of::<libc::cpu_set_t>();
-        if libc::sched_getaffinity(0, size, &raw mut allowed) != 0 {
-            return false;
+        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut allowed) != 0 {
+            return Vec::new();
         }
-        let Some(core) = (0..libc::CPU_SETSIZE as usize).filter(|core| libc::CPU_ISSET(*core, &allowed)).nth(nth)
-        else {
-            return false;
-        };
+        allowed
+    };
+    let n_known = usize::try_from(libc::CPU_SETSIZE).unwrap_or_default();
+    // SAFETY: every index lies below CPU_SETSIZE.
+    (0..n_known).filter(|processor| unsafe { libc::CPU_ISSET(*processor, &allowed) }).collect()
+}
+
+/// Keeps the calling thread on one processor. False if the system does not do that. A thread that was started by a
+/// pinned one may still go elsewhere.
+#[cfg(target_os = "linux")]
+pub fn pin(processor: usize) -> bool {
+    if processor >= usize::try_from(libc::CPU_SETSIZE).unwrap_or_default() {
+        return false;
+    }
+    // SAFETY: the index is below CPU_SETSIZE; the set outlives the call, which only reads it.
+    unsafe {
         let mut one: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(core, &mut one);
-        libc::sched_setaffinity(0, size, &raw const one) == 0
+        libc::CPU_SET(processor, &mut one);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const one) == 0
     }
 }
 
-/// Other Unix systems offer no pinning that can be relied upon.
+/// Asks for large pages behind `words`, so that address translation does not hide the caches; false if refused.
+#[cfg(target_os = "linux")]
+pub fn prefer_large_pages(words: &mut [u32]) -> bool {
+    const PAGE: usize = 4096;
+    let start: *mut u8 = words.as_mut_ptr().cast();
+    let (skip, n_bytes) = (start.align_offset(PAGE), size_of_val(words));
+    if skip >= n_bytes {
+        return false;
+    }
+    // SAFETY: the range lies inside the slice and starts on a page; MADV_HUGEPAGE changes no contents.
+    unsafe { libc::madvise(start.add(skip).cast(), (n_bytes - skip) / PAGE * PAGE, libc::MADV_HUGEPAGE) == 0 }
+}
+
+/// How often the system has taken the processor away from the calling thread.
+#[cfg(target_os = "linux")]
+pub fn preemptions() -> u64 {
+    // SAFETY: a zeroed rusage is a valid one; the call writes it and nothing else.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        if libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) != 0 {
+            return 0;
+        }
+        usage
+    };
+    u64::try_from(usage.ru_nivcsw).unwrap_or_default()
+}
+
+/// Not told for a single thread elsewhere.
 #[cfg(not(target_os = "linux"))]
-pub fn pin(_nth: usize) -> bool {
+pub fn preemptions() -> u64 {
+    0
+}
+
+/// Other Unix systems offer no pinning that can be relied upon, and large pages by their own judgement.
+#[cfg(not(target_os = "linux"))]
+pub fn allowed_processors() -> Vec<usize> {
+    Vec::new()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn pin(_processor: usize) -> bool {
     false
 }
 
-/// Asks for large pages behind `bytes`, so that address translation does not hide the caches; false if refused.
-#[cfg(target_os = "linux")]
-pub fn prefer_large_pages(bytes: &mut [u8]) -> bool {
-    let start = bytes.as_mut_ptr();
-    let skip = start.align_offset(4096);
-    if skip >= bytes.len() {
-        return false;
-    }
-    let len = (bytes.len() - skip) / 4096 * 4096;
-    // SAFETY: the range lies inside the slice, starts on a page, and MADV_HUGEPAGE changes no contents.
-    unsafe { libc::madvise(start.add(skip).cast(), len, libc::MADV_HUGEPAGE) == 0 }
-}
-
 #[cfg(not(target_os = "linux"))]
-pub fn prefer_large_pages(_bytes: &mut [u8]) -> bool {
+pub fn prefer_large_pages(_words: &mut [u32]) -> bool {
     false
 }
 
@@ -125,5 +160,26 @@ pub fn close_pipes() {
     for descriptor in 0..64 {
         // SAFETY: closing is memory-safe; the caller parks forever and uses none of them again.
         unsafe { libc::close(descriptor) };
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_of_a_pinned_thread_can_be_pinned_elsewhere() {
+        let all = allowed_processors();
+        std::thread::scope(|scope| {
+            let outer = scope.spawn(|| {
+                assert!(pin(all[0]));
+                assert_eq!(allowed_processors(), [all[0]]);
+                let last = all[all.len() - 1];
+                let inner = std::thread::spawn(move || (pin(last), allowed_processors() == [last]));
+                assert_eq!(inner.join().unwrap(), (true, true));
+            });
+            outer.join().unwrap();
+        });
+        assert_eq!(allowed_processors(), all, "the calling thread itself is free");
     }
 }
