@@ -26,6 +26,23 @@ pub fn text(painter: &Painter, pos: Pos2, anchor: Align2, text: impl Into<String
     painter.text(pos, anchor, text.into(), font, color)
 }
 
+/// Text with a quiet patch of `ground` behind it, where lines pass.
+pub fn text_on(
+    painter: &Painter,
+    pos: Pos2,
+    anchor: Align2,
+    text: impl Into<String>,
+    font: FontId,
+    color: Color32,
+    ground: Color32,
+) -> Rect {
+    let galley = painter.layout_no_wrap(text.into(), font, color);
+    let rect = anchor.anchor_size(pos, galley.size());
+    painter.rect_filled(rect.expand2(vec2(2.0, -1.0)), CornerRadius::same(2), ground);
+    painter.galley(rect.min, galley, color);
+    rect
+}
+
 /// The width that `text` would take.
 pub fn text_width(painter: &Painter, text: &str, font: FontId) -> f32 {
     painter.layout_no_wrap(text.to_owned(), font, Color32::PLACEHOLDER).size().x
@@ -46,28 +63,6 @@ pub fn diamond(painter: &Painter, center: Pos2, radius: f32, fill: Color32, stro
 pub fn strike(painter: &Painter, center: Pos2, radius: f32, stroke: Stroke) {
     for (a, b) in [(vec2(-radius, -radius), vec2(radius, radius)), (vec2(-radius, radius), vec2(radius, -radius))] {
         painter.line_segment([center + a, center + b], stroke);
-    }
-}
-
-/// A rectangle with a dashed edge.
-pub fn dashed_rect(painter: &Painter, rect: Rect, stroke: Stroke, dash: f32, gap: f32) {
-    let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom(), rect.left_top()];
-    dashes(painter, &corners, stroke, dash, gap);
-}
-
-/// Diagonal hatching of `rect`: light for "moved and not used".
-pub fn hatch(painter: &Painter, rect: Rect, spacing: f32, stroke: Stroke) {
-    if !rect.is_positive() || spacing <= 0.0 {
-        return;
-    }
-    let mut start = rect.left() - rect.height();
-    while start < rect.right() {
-        // The line from (start, bottom) to (start + height, top), cut to the rectangle.
-        let (x0, x1) = (start.max(rect.left()), (start + rect.height()).min(rect.right()));
-        if x1 - x0 > 0.5 {
-            painter.line_segment([pos2(x0, rect.bottom() - (x0 - start)), pos2(x1, rect.bottom() - (x1 - start))], stroke);
-        }
-        start += spacing;
     }
 }
 

@@ -4,12 +4,15 @@
 //! question, asks `vramlab-model`, and paints the answer; painting decides nothing. `experiment_chart/` is not a view but
 //! the figure of the shell's experiment card.
 
+mod access_map;
+mod bank_grid;
 mod controls;
 pub mod experiment_chart;
 mod figure;
 mod ink;
 mod lanes;
 mod sector_map;
+mod steps;
 pub mod svg;
 pub mod view;
 

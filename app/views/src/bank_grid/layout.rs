@@ -29,7 +29,7 @@ pub struct Geometry {
 
 /// Width kept free on the left for the names of the rows.
 pub fn gutter(scale: f32) -> f32 {
-    26.0 * scale
+    34.0 * scale
 }
 
 impl Geometry {
@@ -82,9 +82,10 @@ impl Geometry {
         self.rows.iter().enumerate().find(|(_, row)| row.phase_idx == phase_idx && row.pass == pass)
     }
 
-    /// Where a lane's curve enters a bank's column: over the header.
-    pub fn entry(&self, bank: u32) -> Pos2 {
-        pos2(self.lanes.center(bank as usize).x, self.header.min)
+    /// Where a lane's curve enters the columns of banks `first..first + n`: over the header.
+    pub fn entry(&self, first: u32, n: u32) -> Pos2 {
+        let middle = first as f32 + n as f32 / 2.0;
+        pos2(self.lanes.x.min + self.lanes.pitch() * middle, self.header.min)
     }
 
     /// What a pointer at `pos` means.
@@ -148,7 +149,7 @@ mod tests {
     fn lanes_stand_over_their_banks_at_stride_one() {
         let (figure, answer) = figure(4, 4, 844.0);
         for hit in &answer.phases[0].hits {
-            assert!((figure.lanes.center(hit.lane).x - figure.entry(hit.bank).x).abs() < 1e-3);
+            assert!((figure.lanes.center(hit.lane).x - figure.entry(hit.bank, 1).x).abs() < 1e-3);
         }
     }
 

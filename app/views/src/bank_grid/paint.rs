@@ -4,15 +4,13 @@ use super::layout::{Geometry, Pointed, RowBox};
 use crate::ink;
 use crate::lanes::{LANES, drop_curve};
 use egui::{Align2, Color32, CornerRadius, Painter, Stroke, StrokeKind, pos2};
-use vramlab_kit::{Tokens, Type};
+use vramlab_kit::{Role, Tokens, Type};
 use vramlab_model::bank_conflicts::{BANKS, Conflicts, Hit};
-use vramlab_units::Lang;
 
 /// Everything that painting reads.
 pub struct Scene<'a> {
     pub painter: &'a Painter,
     pub tokens: &'a Tokens,
-    pub lang: Lang,
     pub geometry: &'a Geometry,
     pub answer: &'a Conflicts,
     /// Bit `i` is lane `i`.
@@ -70,8 +68,8 @@ impl Scene<'_> {
 
     /// Passes of a phase along one ordered ramp: first dark, last light.
     fn color(&self, row: &RowBox) -> Color32 {
-        let n_passes = self.answer.phases.get(row.phase_idx).map_or(1, |phase| phase.passes);
-        self.tokens.series(row.pass as usize, n_passes.max(1) as usize)
+        let n_passes = self.answer.phases.iter().map(|phase| phase.passes).max().unwrap_or(1);
+        if n_passes <= 1 { self.tokens.role(Role::Parameters) } else { self.tokens.series(row.pass as usize, n_passes as usize) }
     }
 
     fn is_whole(&self) -> bool {
@@ -82,17 +80,14 @@ impl Scene<'_> {
         !self.is_whole() && row_idx + 1 == self.n_served
     }
 
-    fn is_lit(&self, row_idx: usize, hit: &Hit) -> bool {
+    fn is_lit(&self, row_idx: usize, word: &Served, lane: usize) -> bool {
         match self.picked {
-            Some(Pointed::Lane(lane)) => hit.lane == lane,
-            Some(Pointed::Cell { row_idx: picked, bank }) => picked == row_idx && self.is_word_of(row_idx, bank, hit),
+            Some(Pointed::Lane(picked)) => picked == lane,
+            Some(Pointed::Cell { row_idx: picked, bank }) => {
+                picked == row_idx && (word.first_bank..word.first_bank + word.n_banks).contains(&bank)
+            }
             None => false,
         }
-    }
-
-    /// Whether `hit` is of the word that `bank` serves in that row.
-    fn is_word_of(&self, row_idx: usize, bank: u32, hit: &Hit) -> bool {
-        self.hits(row_idx).any(|at| at.bank == bank && at.word == hit.word)
     }
 
     fn hits(&self, row_idx: usize) -> impl Iterator<Item = &Hit> {
@@ -102,10 +97,15 @@ impl Scene<'_> {
         phase.map(|phase| phase.hits.iter()).unwrap_or_default().filter(move |hit| hit.pass == pass)
     }
 
-    fn curve(&self, hit: &Hit, stroke: Stroke) {
-        let mut from = self.geometry.lanes.center(hit.lane);
+    fn curve(&self, lane: usize, word: &Served, stroke: Stroke) {
+        let mut from = self.geometry.lanes.center(lane);
         from.y += self.geometry.lanes.radius;
-        self.painter.add(drop_curve(from, self.geometry.entry(hit.bank), stroke));
+        self.painter.add(drop_curve(from, self.geometry.entry(word.first_bank, word.n_banks), stroke));
+    }
+
+    /// The boxes of a row with the lanes that each serves.
+    fn words(&self, row: &RowBox) -> Vec<Served> {
+        self.answer.phases.get(row.phase_idx).map(|phase| served(&phase.hits, row.pass)).unwrap_or_default()
     }
 
     fn curves(&self) {
@@ -117,8 +117,10 @@ impl Scene<'_> {
             };
             let width = if self.is_current(row_idx) { 1.8 } else { 1.1 };
             let stroke = self.tokens.stroke(width, self.tokens.tint(self.color(row), share));
-            for hit in self.hits(row_idx).filter(|hit| !self.is_lit(row_idx, hit)) {
-                self.curve(hit, stroke);
+            for word in self.words(row) {
+                for lane in &word.lanes {
+                    self.curve(*lane, &word, stroke);
+                }
             }
         }
     }
@@ -182,12 +184,17 @@ impl Scene<'_> {
     }
 
     fn highlight(&self) {
+        let stroke = self.tokens.stroke(2.0, self.tokens.accent);
         for (row_idx, row) in self.geometry.rows.iter().enumerate() {
-            for hit in self.hits(row_idx).filter(|hit| self.is_lit(row_idx, hit)) {
-                let stroke = self.tokens.stroke(2.0, self.tokens.accent);
-                self.curve(hit, stroke);
-                let cell = self.geometry.cells(row, hit.bank, 1);
-                self.painter.rect_stroke(cell, corner(cell.height()), stroke, StrokeKind::Outside);
+            for word in self.words(row) {
+                let lit: Vec<usize> = word.lanes.iter().copied().filter(|lane| self.is_lit(row_idx, &word, *lane)).collect();
+                for lane in &lit {
+                    self.curve(*lane, &word, stroke);
+                }
+                if !lit.is_empty() {
+                    let cell = self.geometry.cells(row, word.first_bank, word.n_banks);
+                    self.painter.rect_stroke(cell, corner(cell.height()), stroke, StrokeKind::Outside);
+                }
             }
         }
     }
@@ -216,9 +223,10 @@ impl Scene<'_> {
     }
 
     fn lane_is_lit(&self, lane: usize) -> bool {
-        self.picked == Some(Pointed::Lane(lane))
-            || (0..self.geometry.rows.len())
-                .any(|row_idx| self.hits(row_idx).any(|hit| hit.lane == lane && self.is_lit(row_idx, hit)))
+        let is_lit = |(row_idx, row): (usize, &RowBox)| {
+            self.words(row).iter().any(|word| word.lanes.contains(&lane) && self.is_lit(row_idx, word, lane))
+        };
+        self.picked == Some(Pointed::Lane(lane)) || self.geometry.rows.iter().enumerate().any(is_lit)
     }
 }
 

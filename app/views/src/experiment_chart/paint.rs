@@ -6,6 +6,7 @@ use super::layout::{Frame, bar_of, is_bars, spread_labels};
 use super::scale::Scale;
 use crate::ink;
 use egui::{Align2, Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+use vramlab_kit::paint::dashed_rect;
 use vramlab_kit::{Tokens, Type};
 use vramlab_units::Lang;
 
@@ -189,7 +190,7 @@ impl Brush<'_> {
         for point in &series.predicted {
             let Some((bar, y)) = bar_of(frame, data, series_idx, point.x, Some(point.y)) else { continue };
             let rect = Rect::from_two_pos(pos2(bar.min, y), pos2(bar.max, base)).expand2(vec2(3.0, 0.0));
-            ink::dashed_rect(painter, rect.intersect(frame.plot), tokens.stroke(1.3, tokens.ink), tokens.px(4.0), tokens.px(3.0));
+            dashed_rect(painter, rect.intersect(frame.plot), 3.0, tokens.stroke(1.3, tokens.ink), tokens.px(4.0));
         }
     }
 

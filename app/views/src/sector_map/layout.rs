@@ -98,8 +98,8 @@ impl Row {
 }
 
 impl Geometry {
-    /// Lays the figure out in `width` for the touched lines (sorted).
-    pub fn new(origin: Pos2, width: f32, scale: f32, touched_lines: &[u64], side: Side) -> Self {
+    /// Lays the figure out in `width` for the touched lines (sorted). The lanes begin `lane_inset` further right.
+    pub fn new(origin: Pos2, width: f32, scale: f32, touched_lines: &[u64], side: Side, lane_inset: f32) -> Self {
         let base_per_row = lines_per_row(width, scale, 1);
         let shown = shown_lines(touched_lines, base_per_row);
         let per_row = lines_per_row(width, scale, shown.lines.len());
@@ -108,12 +108,14 @@ impl Geometry {
         let lane_band = 28.0 * scale;
         let drop = if n_rows <= 2 { 76.0 } else { 56.0 } * scale;
         let grid_height = n_rows as f32 * (row.height + row.label) + (n_rows - 1) as f32 * row.gap;
+        let caption = 16.0 * scale;
         let (lanes_y, grid_top) = match side {
-            Side::Below => (origin.y + lane_band / 2.0, origin.y + lane_band + drop),
+            Side::Below => (origin.y + caption + lane_band / 2.0, origin.y + caption + lane_band + drop),
             Side::Above => (origin.y + grid_height + drop + lane_band / 2.0, origin.y),
         };
-        let rect = Rect::from_min_size(origin, vec2(width, lane_band + drop + grid_height));
-        let lanes = LaneRow::new(Rangef::new(origin.x, origin.x + width), lanes_y, 7.0 * scale);
+        let above = if side == Side::Below { caption } else { 0.0 };
+        let rect = Rect::from_min_size(origin, vec2(width, above + lane_band + drop + grid_height));
+        let lanes = LaneRow::new(Rangef::new(origin.x + lane_inset, origin.x + width), lanes_y, 7.0 * scale);
         let mut this = Self {
             rect,
             side,
@@ -200,7 +202,7 @@ mod tests {
     use super::*;
 
     fn figure(width: f32, touched: &[u64]) -> Geometry {
-        Geometry::new(pos2(5.0, 7.0), width, 1.0, touched, Side::Below)
+        Geometry::new(pos2(5.0, 7.0), width, 1.0, touched, Side::Below, 0.0)
     }
 
     #[test]
@@ -253,7 +255,7 @@ mod tests {
     #[test]
     fn pointers_find_lanes_and_sectors() {
         for side in [Side::Below, Side::Above] {
-            let figure = Geometry::new(pos2(0.0, 0.0), 360.0, 1.0, &[0, 3], side);
+            let figure = Geometry::new(pos2(0.0, 0.0), 360.0, 1.0, &[0, 3], side, 0.0);
             assert_eq!(figure.hit(figure.lanes.center(17)), Some(Hit::Lane(17)));
             let sector = figure.sector(12).unwrap().rect;
             assert_eq!(figure.hit(sector.center()), Some(Hit::Sector(12)));

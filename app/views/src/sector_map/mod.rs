@@ -59,7 +59,7 @@ impl SectorMap {
     fn figure_ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang, answered: &Answered) {
         let origin = ui.cursor().min;
         let width = ui.available_width().max(figure::LEAST_WIDTH);
-        let geometry = Geometry::new(origin, width, tokens.scale, &answered.found.lines, Side::Below);
+        let geometry = Geometry::new(origin, width, tokens.scale, &answered.found.lines, Side::Below, 0.0);
         let (rect, response) = ui.allocate_exact_size(geometry.rect.size(), Sense::click());
         let hovered = response.hover_pos().and_then(|pos| geometry.hit(pos));
         if let (true, Some(Hit::Lane(lane))) = (response.clicked_by(egui::PointerButton::Primary), hovered) {

@@ -4,6 +4,7 @@ use super::layout::{Geometry, Hit, SectorBox, Side};
 use crate::ink;
 use crate::lanes::{LANES, drop_curve};
 use egui::{Align2, Color32, CornerRadius, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
+use vramlab_kit::paint::hatch;
 use vramlab_kit::{Role, Tokens, Type};
 use vramlab_model::access::LaneAddrs;
 use vramlab_model::coalescing::{Coalesced, DRAM_PIECE, SECTOR};
@@ -95,7 +96,7 @@ impl Scene<'_> {
             let color = if is_touched { tokens.ink } else { tokens.muted };
             let (y, anchor) =
                 if above { (rect.top() - offset, Align2::CENTER_BOTTOM) } else { (rect.bottom() + offset, Align2::CENTER_TOP) };
-            let text = ink::text(painter, pos2(rect.center().x, y), anchor, label, font.clone(), color);
+            let text = ink::text_on(painter, pos2(rect.center().x, y), anchor, label, font.clone(), color, tokens.surface);
             if geometry.has_sector_labels {
                 self.bracket(rect, text);
             }
@@ -127,13 +128,13 @@ impl Scene<'_> {
         };
         painter.rect(found.rect, corner, fill, Stroke::new(1.0, edge), StrokeKind::Inside);
         if is_moved {
-            ink::hatch(painter, found.inner(), tokens.px(5.0), Stroke::new(1.0, tokens.tint(data, 0.35)));
+            hatch(painter, found.inner(), tokens.px(5.0), Stroke::new(1.0, tokens.tint(data, 0.35)), false);
             for (_, addr) in self.active().filter(|(_, addr)| addr.0 / SECTOR.0 == found.sector) {
                 self.used(addr, data);
             }
         }
         if self.is_dram_only(found.sector) {
-            ink::hatch(painter, found.inner(), tokens.px(7.0), Stroke::new(1.0, tokens.tint(tokens.muted, 0.5)));
+            hatch(painter, found.inner(), tokens.px(7.0), Stroke::new(1.0, tokens.tint(tokens.muted, 0.5)), false);
         }
         if geometry.has_sector_labels {
             let (y, anchor) = if geometry.side == Side::Above {
@@ -143,7 +144,8 @@ impl Scene<'_> {
             };
             let color = if is_moved { tokens.ink } else { tokens.muted };
             let font = tokens.font(Type::MonoSmall);
-            ink::text(painter, pos2(found.rect.center().x, y), anchor, found.sector.to_string(), font, color);
+            let label = found.sector.to_string();
+            ink::text_on(painter, pos2(found.rect.center().x, y), anchor, label, font, color, tokens.surface);
         }
     }
 
@@ -191,6 +193,10 @@ impl Scene<'_> {
 
     fn lanes(&self) {
         let Self { painter, tokens, geometry, .. } = self;
+        if geometry.side == Side::Below {
+            let place = geometry.rect.left_top();
+            ink::text(painter, place, Align2::LEFT_TOP, "lane 0 … 31", tokens.font(Type::Small), tokens.muted);
+        }
         for lane in 0..LANES {
             let (center, radius) = (geometry.lanes.center(lane), geometry.lanes.radius);
             let addr = self.addrs.get(lane).copied().flatten();
