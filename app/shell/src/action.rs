@@ -4,6 +4,8 @@
 use crate::route::Route;
 use crate::settings::ThemeChoice;
 use vramlab_trace::Backend;
+use vramlab_lesson::Verdict;
+use vramlab_lesson::answer::Given;
 use vramlab_units::Lang;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +34,14 @@ pub enum Action {
     Cancel { experiment: String },
     /// Shows the recorded run again, from the start.
     Replay { experiment: String },
-    /// The reader answered; see `answers.rs`.
-    Answer { chapter: String, key: String, answer: crate::answers::Given },
+    /// A prediction: kept, not graded.
+    Predict { chapter: String, step: String, given: Given },
+    /// An answer to a check.
+    Answer { chapter: String, step: String, given: Given, is_right: bool },
+    /// An answer to a review question.
+    Review { chapter: String, question: String, is_right: bool },
+    /// A judgement of an audit.
+    Judge { chapter: String, audit: String, verdict: Verdict },
     StepDone { chapter: String, step: String },
     ResetChapter(String),
     UndoReset,

@@ -1,1 +1,29 @@
-//! shell
+//! The application around the lessons: routes, actions, panels, pages, and the [`Platform`] trait.
+//!
+//! Read `app.rs` first (state, and the loop of a frame), then `apply.rs` (what actions and events do) and `platform.rs`
+//! (what differs between desktop and browser). `page/` paints a chapter's steps, `panels/` what surrounds them.
+//! `experiments.rs` is the life of a run, `library.rs` what there is to learn and to run.
+
+pub mod action;
+pub mod answers;
+pub mod app;
+mod apply;
+pub mod commands;
+pub mod experiments;
+pub mod library;
+pub mod notebook;
+pub mod page;
+pub mod panels;
+pub mod platform;
+mod registry;
+pub mod route;
+pub mod settings;
+pub mod still;
+pub mod text;
+pub mod widgets;
+
+pub use action::Action;
+pub use app::App;
+pub use library::Library;
+pub use platform::Platform;
+pub use still::Still;

@@ -22,7 +22,7 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     pub series: String,
-    pub x: f64,
+    pub x: Option<f64>,
     pub predicted: Option<f64>,
     pub measured: Option<f64>,
     pub unit: String,
@@ -79,7 +79,7 @@ impl Notebook {
                     entry.run.date.clone(),
                     entry.run.mode.clone(),
                     row.series.clone(),
-                    row.x.to_string(),
+                    number(row.x),
                     number(row.predicted),
                     number(row.measured),
                     row.unit.clone(),
@@ -120,7 +120,7 @@ impl Notebook {
                     out,
                     "| {} | {} | {} | {} | {} | {error} |",
                     row.series,
-                    row.x,
+                    number(row.x),
                     number(row.predicted),
                     number(row.measured),
                     row.unit

@@ -4,25 +4,25 @@
 use std::borrow::Cow;
 use vramlab_gpu::RunError;
 use vramlab_gpu::protocol::{FromChild, Job};
+use vramlab_lesson::progress::{Loaded, Progress, SaveError};
 use vramlab_trace::{Backend, DeviceFacts, Telemetry};
+use vramlab_units::Localized;
 
-/// The three documents that are kept for the reader.
+/// The documents that are kept for the reader beside the progress, whose file has rules of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Doc {
     Settings,
-    Progress,
     /// Every run that was kept, with the reader's hypotheses.
     Notebook,
 }
 
 impl Doc {
-    pub const ALL: [Self; 3] = [Self::Settings, Self::Progress, Self::Notebook];
+    pub const ALL: [Self; 2] = [Self::Settings, Self::Notebook];
 
     /// File name or storage key.
     pub fn name(self) -> &'static str {
         match self {
             Self::Settings => "settings.json",
-            Self::Progress => "progress.json",
             Self::Notebook => "notebook.json",
         }
     }
@@ -91,6 +91,11 @@ pub trait Platform {
     /// `2026-11-30`, local.
     fn today(&self) -> String;
 
+    /// The reader's progress, by `vramlab_lesson::progress::load`.
+    fn load_progress(&mut self) -> Loaded;
+    /// Saves it, merged with what another window saved meanwhile, by `vramlab_lesson::progress::save`.
+    fn save_progress(&mut self, progress: &Progress) -> Result<(Progress, Vec<Localized>), SaveError>;
+
     fn load(&mut self, doc: Doc) -> Stored;
     /// Stores a whole document; an error is shown as a persistent banner with "export now".
     fn store(&mut self, doc: Doc, text: &str) -> Result<(), String>;
@@ -101,14 +106,16 @@ pub trait Platform {
     fn open_url(&mut self, url: &str);
     /// Asks for a file; it arrives as [`Event::File`].
     fn pick_file(&mut self);
+    /// Opens what was dropped on the window; its content arrives as [`Event::File`] or [`Event::Lessons`].
+    fn open_dropped(&mut self, file: egui::DroppedFileHandle);
     /// Offers bytes for saving under a proposed name.
     fn save_file(&mut self, name: &str, bytes: Vec<u8>);
 
     fn backend(&self, backend: Backend) -> BackendState;
     /// Starts finding out; the answer arrives as [`Event::Backend`].
     fn open(&mut self, backend: Backend);
-    /// Starts a job on an open back end.
-    fn start(&mut self, backend: Backend, job: Job) -> Result<(), RunError>;
+    /// Starts a job on an open back end; answers with the job's id, by which its events are told apart.
+    fn start(&mut self, backend: Backend, job: Job) -> Result<u64, RunError>;
     fn cancel(&mut self, job_id: u64);
     /// Everything that happened since the last call.
     fn poll(&mut self) -> Vec<Event>;

@@ -1,0 +1,198 @@
+//! Experiments without a window: opens back ends in the runner's child, plans, runs, assembles the record; or reads a
+//! recorded one. Progress goes to the terminal, an interrupt cancels.
+
+use super::fault::Fault;
+use super::say::Say;
+use super::{Exit, interrupt};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+use vramlab_gpu::RunError;
+use vramlab_gpu::client::{Client, ClientEvent, Limits, Spawn, Target};
+use vramlab_gpu::plan::{Mode, default_budget};
+use vramlab_shell::Library;
+use vramlab_shell::experiments::Recorded;
+use vramlab_trace::{Backend, DeviceFacts, Run};
+use vramlab_units::Map;
+
+/// What to run, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Ask {
+    pub experiment: String,
+    pub mode: Mode,
+    pub budget_bytes: Option<u64>,
+    pub settings: Map,
+}
+
+impl Ask {
+    pub fn quick(experiment: &str) -> Self {
+        Self { experiment: experiment.to_owned(), ..Self::default() }
+    }
+}
+
+/// The runner behind a terminal. The child starts with the first run and ends with this value.
+pub struct Driver<'a> {
+    pub library: &'a Library,
+    say: &'a Say,
+    script: Option<String>,
+    open: Option<Open>,
+    /// What each back end said when it was opened.
+    facts: BTreeMap<Backend, Result<DeviceFacts, RunError>>,
+}
+
+struct Open {
+    client: Client,
+    woken: Receiver<()>,
+}
+
+impl<'a> Driver<'a> {
+    pub fn new(library: &'a Library, say: &'a Say) -> Self {
+        Self { library, say, script: None, open: None, facts: BTreeMap::new() }
+    }
+
+    /// Plays a scripted fault instead of measuring, for suites.
+    #[must_use]
+    pub fn playing(mut self, script: Option<String>) -> Self {
+        self.script = script;
+        self
+    }
+
+    fn client(&mut self) -> Result<&mut Open, RunError> {
+        if self.open.is_none() {
+            let spawn = Spawn::own().map_err(|error| RunError::Unavailable {
+                what: format!("the runner cannot start: {error}"),
+                fix: "start the program again".to_owned(),
+            })?;
+            let spawn = match &self.script {
+                Some(script) => spawn.playing(script),
+                None => spawn,
+            };
+            let (wake, woken) = channel();
+            let client = Client::new(spawn, Limits::default(), Arc::new(move || drop(wake.send(()))));
+            self.open = Some(Open { client, woken });
+        }
+        self.open.as_mut().ok_or(RunError::Cancelled)
+    }
+
+    /// Opens a back end and asks for its facts. A failure is remembered, so that a tour asks once.
+    pub fn facts(&mut self, target: Target) -> Result<DeviceFacts, RunError> {
+        if let Some(known) = self.facts.get(&target.backend).filter(|known| known.is_err()) {
+            return known.clone();
+        }
+        let open = self.client()?;
+        let wish = open.client.open(target);
+        let mut facts = Err(RunError::Cancelled);
+        let done = open.wait(wish, &mut |event| {
+            if let ClientEvent::Opened { facts: found, .. } = event {
+                facts = Ok((**found).clone());
+            }
+        });
+        let facts = done.and(facts);
+        self.facts.insert(target.backend, facts.clone());
+        facts
+    }
+
+    /// Runs on `backend`, from opening it to the finished record.
+    pub fn live(&mut self, ask: &Ask, backend: Backend) -> Result<Run, Fault> {
+        interrupt::listen();
+        let target = Target { backend, budget_bytes: ask.budget_bytes };
+        self.check_settings(ask)?;
+        let facts = self.facts(target)?;
+        let budget = ask.budget_bytes.unwrap_or_else(|| default_budget(&facts));
+        let job = self.library.job_with(&ask.experiment, &facts, ask.mode, budget, &ask.settings)?;
+        let bar = self.bar(&ask.experiment, job.plan.points.len() as u64);
+        let mut run = self.empty_run(ask, backend, facts);
+        let open = self.client()?;
+        let id = open.client.start(target, job);
+        let done = open.wait(id, &mut |event| match event {
+            ClientEvent::Point { point, .. } => run.points.push((**point).clone()),
+            ClientEvent::Rung { rung, .. } => run.counter_rung.clone_from(rung),
+            ClientEvent::Progress { done, .. } => bar.set_position(u64::from(*done)),
+            _ => {}
+        });
+        bar.finish_and_clear();
+        done?;
+        Ok(run)
+    }
+
+    fn check_settings(&self, ask: &Ask) -> Result<(), Fault> {
+        let Some((experiment, kernel)) = self.library.experiment(&ask.experiment) else { return Ok(()) };
+        vramlab_gpu::plan::check_settings(experiment, kernel, &ask.settings).map_err(Fault::from)
+    }
+
+    fn empty_run(&self, ask: &Ask, backend: Backend, device: DeviceFacts) -> Run {
+        Run {
+            experiment: ask.experiment.clone(),
+            backend: if self.script.is_some() { Backend::Fake } else { backend },
+            date: crate::date::today(),
+            device,
+            content_hash: self.library.content_hash(&ask.experiment),
+            program: format!("vramlab {}", env!("CARGO_PKG_VERSION")),
+            mode: ask.mode.id().to_owned(),
+            settings: ask.settings.clone(),
+            counter_rung: String::new(),
+            points: Vec::new(),
+        }
+    }
+
+    /// Points done, on standard error and only on a terminal.
+    fn bar(&self, experiment: &str, total: u64) -> ProgressBar {
+        if self.say.is_quiet {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::new(total);
+        if let Ok(style) = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} {elapsed}") {
+            bar.set_style(style);
+        }
+        bar.set_message(experiment.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        bar
+    }
+
+    /// The program's own recordings of an experiment. Damaged ones that still open are among them.
+    pub fn recordings(&self, experiment: &str) -> Vec<Result<Recorded, Fault>> {
+        let of_path = |path: String| {
+            let bytes = vramlab_content::get(&path).and_then(vramlab_content::Content::here).unwrap_or_default();
+            self.library.recorded(&path, bytes).map_err(|why| Fault::new(Exit::Findings, format!("{path}: {why}")))
+        };
+        self.library.trace_paths(experiment).into_iter().map(of_path).collect()
+    }
+
+    /// The recording that stands in for a device that is not here.
+    pub fn recording(&self, experiment: &str) -> Option<Result<Recorded, Fault>> {
+        self.recordings(experiment).into_iter().next()
+    }
+
+    /// A recording from a file of the reader.
+    pub fn recording_of_file(&self, path: &Path) -> Result<Recorded, Fault> {
+        let shown = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|error| Fault::usage(format!("{shown}: {error}")))?;
+        self.library.recorded(&shown, &bytes).map_err(|why| Fault::new(Exit::Findings, format!("{shown}: {why}")))
+    }
+}
+
+impl Open {
+    /// Waits for the end of a wish; an interrupt cancels it.
+    fn wait(&mut self, id: u64, on_event: &mut dyn FnMut(&ClientEvent)) -> Result<(), RunError> {
+        let mut is_cancelled = false;
+        loop {
+            if interrupt::is_raised() && !is_cancelled {
+                self.client.cancel(id);
+                is_cancelled = true;
+            }
+            for event in self.client.poll().into_iter().filter(|event| event.id() == Some(id)) {
+                on_event(&event);
+                match event {
+                    ClientEvent::Failed { error, .. } => return Err(error),
+                    event if event.is_last() => return Ok(()),
+                    _ => {}
+                }
+            }
+            // Woken by the runner; the pause only bounds how late an interrupt is seen.
+            let _ = self.woken.recv_timeout(Duration::from_millis(100));
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! A failure of a command: its exit code, what happened, what to do.
+
+use super::Exit;
+use vramlab_gpu::RunError;
+use vramlab_units::FieldError;
+
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct Fault {
+    pub exit: Exit,
+    pub what: String,
+    pub help: Option<String>,
+}
+
+impl Fault {
+    pub fn new(exit: Exit, what: impl Into<String>) -> Self {
+        Self { exit, what: what.into(), help: None }
+    }
+
+    /// Wrong usage or wrong input.
+    pub fn usage(what: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, what)
+    }
+
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Something that the reader named and that does not exist, with the nearest that does.
+    pub fn unknown<'a>(noun: &str, id: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Self {
+        let hint = vramlab_units::field::did_you_mean(id, known.clone());
+        let help = match hint {
+            Some(hint) => format!("did you mean \"{hint}\"?"),
+            None => format!("there are {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+        };
+        Self::usage(format!("no {noun} is called \"{id}\"")).help(help)
+    }
+}
+
+impl From<FieldError> for Fault {
+    fn from(error: FieldError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+/// The exit code of a run that failed. A device that is missing is 3 wherever one was demanded.
+pub fn exit_of(error: &RunError) -> Exit {
+    match error {
+        RunError::Unavailable { .. } => Exit::NoGpu,
+        RunError::Deadline { .. } => Exit::Deadline,
+        RunError::Cancelled => Exit::Interrupted,
+        RunError::OverBudget { .. } => Exit::Usage,
+        RunError::Content { .. } => Exit::Findings,
+        RunError::Compile { .. }
+        | RunError::Device { .. }
+        | RunError::OutOfMemory { .. }
+        | RunError::Died { .. }
+        | RunError::Protocol { .. }
+        | RunError::Version { .. }
+        | RunError::CrashLoop { .. } => Exit::Runner,
+    }
+}
+
+impl From<RunError> for Fault {
+    fn from(error: RunError) -> Self {
+        let exit = exit_of(&error);
+        match error {
+            RunError::Unavailable { what, fix } => Self { exit, what, help: Some(fix) },
+            error => Self::new(exit, error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_to_fail_has_its_exit_code() {
+        let unavailable = RunError::Unavailable { what: "no driver".into(), fix: "install it".into() };
+        assert_eq!(exit_of(&unavailable) as u8, 3);
+        assert_eq!(exit_of(&RunError::Died { how: "signal 9".into(), last_words: None }) as u8, 4);
+        assert_eq!(exit_of(&RunError::Deadline { secs: 1.0 }) as u8, 5);
+        assert_eq!(exit_of(&RunError::Cancelled) as u8, 130);
+        assert_eq!(Fault::from(unavailable).help.as_deref(), Some("install it"));
+    }
+
+    #[test]
+    fn the_unknown_gets_a_hint_or_the_list() {
+        let known = ["coalescing", "bank_conflicts"];
+        assert_eq!(Fault::unknown("model", "coalesing", known).help.as_deref(), Some("did you mean \"coalescing\"?"));
+        assert!(Fault::unknown("model", "zzz", known).help.is_some_and(|help| help.contains("bank_conflicts")));
+    }
+}

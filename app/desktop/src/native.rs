@@ -1,0 +1,279 @@
+//! The desktop's side of [`Platform`]: files, dialogs, the runner's child process, NVML, the system's wishes.
+
+use crate::store::Store;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use vramlab_gpu::RunError;
+use vramlab_gpu::client::{Client, ClientEvent, Limits, Spawn, Target};
+use vramlab_gpu::protocol::{FromChild, Job};
+use vramlab_shell::platform::{BackendState, Doc, Event, Fetch, Gauges, Platform, Stored};
+use vramlab_lesson::progress::{Loaded, Progress, SaveError};
+use vramlab_trace::Backend;
+use vramlab_units::{Lang, Localized};
+
+/// Asks egui for a frame, once there is a window.
+pub type Waker = Arc<Mutex<Option<egui::Context>>>;
+
+pub struct Native {
+    store: Store,
+    client: Option<Client>,
+    why_no_client: String,
+    backends: BTreeMap<Backend, BackendState>,
+    /// Openings that are under way, by wish.
+    opening: BTreeMap<u64, Backend>,
+    events: Receiver<Event>,
+    tell: Sender<Event>,
+    waker: Waker,
+    gauges: crate::gauges::Meter,
+    first_route: Option<String>,
+    watch: Option<crate::watch::Watch>,
+    started: Instant,
+}
+
+impl Native {
+    pub fn new(store: Store, waker: Waker, first_route: Option<String>, lessons: Option<&Path>) -> Self {
+        let (tell, events) = channel();
+        let wake = {
+            let waker = Arc::clone(&waker);
+            Arc::new(move || wake(&waker))
+        };
+        let (client, why_no_client) = match Spawn::own() {
+            Ok(spawn) => (Some(Client::new(spawn, Limits::default(), wake)), String::new()),
+            Err(error) => (None, error.to_string()),
+        };
+        let mut this = Self {
+            store,
+            client,
+            why_no_client,
+            backends: BTreeMap::new(),
+            opening: BTreeMap::new(),
+            events,
+            tell,
+            waker,
+            gauges: crate::gauges::Meter::default(),
+            first_route,
+            watch: None,
+            started: Instant::now(),
+        };
+        if let Some(dir) = lessons {
+            this.open_path(dir);
+        }
+        this
+    }
+
+    fn hear(&mut self, event: ClientEvent, out: &mut Vec<Event>) {
+        match event {
+            ClientEvent::Opened { wish, backend, facts } => {
+                self.opening.remove(&wish);
+                self.backends.insert(backend, BackendState::Ready(facts));
+                out.push(Event::Backend(backend));
+            }
+            ClientEvent::Failed { id, error } => match self.opening.remove(&id) {
+                Some(backend) => {
+                    self.backends.insert(backend, unavailable(&error));
+                    out.push(Event::Backend(backend));
+                }
+                None => out.push(Event::JobFailed { job_id: id, error }),
+            },
+            ClientEvent::Progress { job_id, done, total, telemetry } => {
+                out.push(Event::Job(FromChild::Progress { job_id, done, total, telemetry }));
+            }
+            ClientEvent::Point { job_id, point } => out.push(Event::Job(FromChild::Point { job_id, point })),
+            ClientEvent::Rung { job_id, rung, why } => out.push(Event::Job(FromChild::Rung { job_id, rung, why })),
+            ClientEvent::Done { job_id } => out.push(Event::Job(FromChild::Done { job_id })),
+            ClientEvent::State(_) | ClientEvent::Started { .. } => {}
+        }
+    }
+
+    /// Opens a file, or a folder of lessons that is then watched.
+    pub fn open_path(&mut self, path: &Path) {
+        if path.is_dir() {
+            let (tell, waker) = (self.tell.clone(), Arc::clone(&self.waker));
+            self.watch = crate::watch::Watch::start(path, move |event| {
+                let _ = tell.send(event);
+                wake(&waker);
+            });
+        } else {
+            let path = path.to_owned();
+            self.aside(move |tell| send_path(tell, &path));
+        }
+    }
+
+    /// Runs `work` on a thread and wakes the window when it has sent something.
+    fn aside(&self, work: impl FnOnce(&Sender<Event>) + Send + 'static) {
+        let (tell, waker) = (self.tell.clone(), Arc::clone(&self.waker));
+        std::thread::spawn(move || {
+            work(&tell);
+            wake(&waker);
+        });
+    }
+}
+
+fn wake(waker: &Waker) {
+    if let Ok(guard) = waker.lock()
+        && let Some(ctx) = guard.as_ref()
+    {
+        ctx.request_repaint();
+    }
+}
+
+fn unavailable(error: &RunError) -> BackendState {
+    match error {
+        RunError::Unavailable { what, fix } => BackendState::Unavailable { why: what.clone(), fix: fix.clone() },
+        other => BackendState::Unavailable { why: other.to_string(), fix: String::new() },
+    }
+}
+
+impl Platform for Native {
+    fn unix_secs(&self) -> u64 {
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    }
+
+    fn today(&self) -> String {
+        crate::date::today()
+    }
+
+    fn load_progress(&mut self) -> Loaded {
+        self.store.load_progress()
+    }
+
+    fn save_progress(&mut self, progress: &Progress) -> Result<(Progress, Vec<Localized>), SaveError> {
+        self.store.save_progress(progress)
+    }
+
+    fn load(&mut self, doc: Doc) -> Stored {
+        self.store.load(doc)
+    }
+
+    fn store(&mut self, doc: Doc, text: &str) -> Result<(), String> {
+        self.store.save(doc, text)
+    }
+
+    fn fetch(&mut self, path: &str) -> Fetch {
+        match vramlab_content::get(path).and_then(vramlab_content::Content::here) {
+            Some(bytes) => Fetch::Here(Cow::Borrowed(bytes)),
+            None => Fetch::Failed(format!("{path} is not part of this program")),
+        }
+    }
+
+    fn open_url(&mut self, url: &str) {
+        if let Ok(guard) = self.waker.lock()
+            && let Some(ctx) = guard.as_ref()
+        {
+            ctx.open_url(egui::OpenUrl::new_tab(url));
+        }
+    }
+
+    fn pick_file(&mut self) {
+        self.aside(|tell| {
+            let Some(path) = rfd::FileDialog::new().pick_file() else { return };
+            send_path(tell, &path);
+        });
+    }
+
+    fn open_dropped(&mut self, file: egui::DroppedFileHandle) {
+        self.open_path(file.path());
+    }
+
+    fn save_file(&mut self, name: &str, bytes: Vec<u8>) {
+        let name = name.to_owned();
+        self.aside(move |tell| {
+            let Some(path) = rfd::FileDialog::new().set_file_name(&name).save_file() else { return };
+            if let Err(error) = std::fs::write(&path, bytes) {
+                let _ = tell.send(Event::Note(format!("{error}: {}", path.display())));
+            }
+        });
+    }
+
+    fn backend(&self, backend: Backend) -> BackendState {
+        self.backends.get(&backend).cloned().unwrap_or(BackendState::Unknown)
+    }
+
+    fn open(&mut self, backend: Backend) {
+        let Some(client) = &self.client else {
+            let why = format!("the runner cannot start: {}", self.why_no_client);
+            let state = BackendState::Unavailable { why, fix: "start the program again".to_owned() };
+            self.backends.insert(backend, state);
+            let _ = self.tell.send(Event::Backend(backend));
+            return;
+        };
+        if self.opening.values().any(|known| *known == backend) {
+            return;
+        }
+        client.reset();
+        let wish = client.open(Target::new(backend));
+        self.opening.insert(wish, backend);
+        self.backends.insert(backend, BackendState::Opening);
+    }
+
+    fn start(&mut self, backend: Backend, job: Job) -> Result<u64, RunError> {
+        match &self.client {
+            Some(client) => Ok(client.start(Target::new(backend), job)),
+            None => Err(RunError::Unavailable { what: self.why_no_client.clone(), fix: String::new() }),
+        }
+    }
+
+    fn cancel(&mut self, job_id: u64) {
+        if let Some(client) = &self.client {
+            client.cancel(job_id);
+        }
+    }
+
+    fn poll(&mut self) -> Vec<Event> {
+        let mut out: Vec<Event> = self.events.try_iter().collect();
+        let heard = self.client.as_mut().map(Client::poll).unwrap_or_default();
+        for event in heard {
+            self.hear(event, &mut out);
+        }
+        out
+    }
+
+    fn gauges(&mut self) -> Gauges {
+        self.gauges.read(self.started.elapsed())
+    }
+
+    fn initial_route(&self) -> Option<String> {
+        self.first_route.clone()
+    }
+
+    fn set_route(&mut self, _route: &str, _is_new: bool) {}
+
+    fn link(&self, route: &str) -> String {
+        // On the desktop a link is what `vramlab --at` and the web page's address understand.
+        format!("#{route}")
+    }
+
+    fn prefers_reduced_motion(&self) -> bool {
+        false
+    }
+
+    fn preferred_lang(&self) -> Option<Lang> {
+        let name = ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(|name| {
+            std::env::var(name).ok().filter(|value| !value.is_empty() && value != "C" && value != "POSIX")
+        })?;
+        Some(if name.starts_with("zh") { Lang::Zh } else { Lang::En })
+    }
+}
+
+/// Largest file that is read into memory when it is opened.
+const MAX_FILE_BYTES: u64 = 512 << 20;
+
+fn send_path(tell: &Sender<Event>, path: &Path) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let read = std::fs::metadata(path).and_then(|meta| {
+        if meta.len() > MAX_FILE_BYTES {
+            let what = format!("{} MiB; at most {} MiB are opened", meta.len() >> 20, MAX_FILE_BYTES >> 20);
+            return Err(std::io::Error::other(what));
+        }
+        std::fs::read(path)
+    });
+    let event = match read {
+        Ok(bytes) => Event::File { name, bytes },
+        Err(error) => Event::Note(format!("{name}: {error}")),
+    };
+    let _ = tell.send(event);
+}

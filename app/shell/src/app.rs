@@ -1,0 +1,359 @@
+//! The application: its state, the loop of a frame, and nothing that paints.
+//!
+//! A frame: events of the platform are heard, keys become actions, panels paint and push actions, [`App::apply`] performs
+//! them, what changed is saved. State comes in three tiers: saved (`settings`, `progress`, `notebook`), in memory (this
+//! struct), and per frame (`ViewCx`, borrowed).
+
+use crate::action::Action;
+use crate::experiments::Experiments;
+use crate::library::Library;
+use crate::notebook::Notebook;
+use crate::page::StepStates;
+use crate::panels::palette::PaletteState;
+use crate::platform::{Doc, Platform};
+use crate::route::{Page, Route};
+use crate::settings::{Settings, ThemeChoice};
+use vramlab_lesson::progress::{ChapterProgress, Progress, Saver};
+use std::collections::BTreeMap;
+use vramlab_kit::{Theme, Tokens};
+use vramlab_units::{Lang, Text};
+
+/// Something the reader should know, shown until dismissed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    pub text: String,
+    pub is_bad: bool,
+    /// An action the note offers, with its label.
+    pub offer: Option<(Text, Action)>,
+}
+
+pub struct App {
+    pub(crate) platform: Box<dyn Platform>,
+    pub(crate) library: Library,
+    pub(crate) settings: Settings,
+    pub(crate) progress: Progress,
+    pub(crate) saver: Saver,
+    pub(crate) notebook: Notebook,
+    pub(crate) experiments: Experiments,
+    pub(crate) steps: StepStates,
+    pub(crate) route: Route,
+    pub(crate) history: Vec<Route>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) palette: Option<PaletteState>,
+    pub(crate) shows_shortcuts: bool,
+    pub(crate) is_presenting: bool,
+    pub(crate) is_rail_open: bool,
+    pub(crate) drawer: Option<crate::panels::Drawer>,
+    pub(crate) rail_query: String,
+    /// The step that the page scrolls to in the next frame.
+    pub(crate) scroll_to: Option<String>,
+    pub(crate) charts: BTreeMap<String, vramlab_views::ExperimentChart>,
+    /// Traces that could not be read, with the reason.
+    pub(crate) broken_traces: BTreeMap<String, String>,
+    /// The lesson folder that is watched.
+    pub(crate) folder: Option<String>,
+    pub(crate) dirty: Vec<Doc>,
+    pub(crate) reset_copy: Option<(String, ChapterProgress)>,
+    /// egui's monotonic clock in this frame.
+    now_secs: f64,
+    tokens: Tokens,
+    look: Option<(Theme, f32, bool)>,
+    has_fonts: bool,
+    n_fonts: usize,
+}
+
+impl App {
+    /// Opens the program on what the reader left: settings, progress, notebook and the last place.
+    pub fn new(mut platform: Box<dyn Platform>) -> Self {
+        let mut notes = Vec::new();
+        let mut load = |doc: Doc| {
+            let stored = platform.load(doc);
+            notes.extend(stored.notes.into_iter().map(|text| Note { text, is_bad: true, offer: None }));
+            stored.text
+        };
+        let settings = load(Doc::Settings).and_then(|text| Settings::from_json(&text).ok()).unwrap_or_default();
+        let notebook = load(Doc::Notebook).and_then(|text| Notebook::from_json(&text).ok()).unwrap_or_default();
+        let loaded = platform.load_progress();
+        let library = Library::built_in();
+        let mut this = Self {
+            library,
+            settings,
+            progress: loaded.progress,
+            saver: Saver::default(),
+            notebook,
+            experiments: Experiments::default(),
+            steps: StepStates::default(),
+            route: Route::default(),
+            history: Vec::new(),
+            notes,
+            palette: None,
+            shows_shortcuts: false,
+            is_presenting: false,
+            is_rail_open: true,
+            drawer: None,
+            rail_query: String::new(),
+            scroll_to: None,
+            charts: BTreeMap::new(),
+            broken_traces: BTreeMap::new(),
+            folder: None,
+            dirty: Vec::new(),
+            reset_copy: None,
+            now_secs: 0.0,
+            tokens: Tokens::new(Theme::Light, 1.0),
+            look: None,
+            has_fonts: false,
+            n_fonts: 0,
+            platform,
+        };
+        for message in loaded.messages {
+            let text = message.get(this.lang()).to_owned();
+            this.note(text, true);
+        }
+        let first = this.platform.initial_route().or_else(|| this.settings.last_route.clone());
+        if let Some(text) = first {
+            this.follow(&text);
+        }
+        this
+    }
+
+    pub fn route(&self) -> &Route {
+        &self.route
+    }
+
+    pub fn notebook(&self) -> &Notebook {
+        &self.notebook
+    }
+
+    pub fn library(&self) -> &Library {
+        &self.library
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub fn can_go_back(&self) -> bool {
+        !self.history.is_empty()
+    }
+
+    pub fn can_undo_reset(&self) -> bool {
+        self.reset_copy.is_some()
+    }
+
+    /// How many steps of a chapter are done; steps that no longer exist do not count.
+    pub(crate) fn n_done(&self, chapter: &str) -> usize {
+        let Some(open) = self.library.chapter(chapter) else { return 0 };
+        open.steps.iter().filter(|step| self.progress.is_done(chapter, &step.id)).count()
+    }
+
+    /// The answer that is kept of a step.
+    pub(crate) fn answer(&self, chapter: &str, step: &str) -> Option<&vramlab_lesson::answer::Given> {
+        self.progress.step(chapter, step)?.answer.as_ref()
+    }
+
+    pub fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    /// The reader's language: chosen, else the system's, else Chinese.
+    pub fn lang(&self) -> Lang {
+        self.settings.lang.or_else(|| self.platform.preferred_lang()).unwrap_or_default()
+    }
+
+    pub fn has_motion(&self) -> bool {
+        !self.settings.reduced_motion.unwrap_or_else(|| self.platform.prefers_reduced_motion())
+    }
+
+    /// The chapter that is open.
+    pub fn chapter_id(&self) -> Option<&str> {
+        match &self.route.page {
+            Page::Chapter { chapter, .. } => Some(chapter),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn note(&mut self, text: impl Into<String>, is_bad: bool) {
+        let note = Note { text: text.into(), is_bad, offer: None };
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+        const MOST: usize = 6;
+        if self.notes.len() > MOST {
+            self.notes.remove(0);
+        }
+    }
+
+    pub(crate) fn mark(&mut self, doc: Doc) {
+        if !self.dirty.contains(&doc) {
+            self.dirty.push(doc);
+        }
+    }
+
+    /// Follows a route given as text; what cannot be followed is noted and the nearest place is shown.
+    pub(crate) fn follow(&mut self, text: &str) {
+        let (route, unread) = Route::parse(text);
+        if let Some(lang) = route.lang {
+            self.settings.lang = Some(lang);
+        }
+        for what in unread {
+            let lang = self.lang();
+            self.note(crate::text::UNREAD_ROUTE.get(lang).replace("{}", &what), false);
+        }
+        self.go(route, false);
+    }
+
+    /// Goes to a place; a chapter or step that does not exist leads to the nearest one, with a note.
+    pub(crate) fn go(&mut self, mut route: Route, is_new: bool) {
+        if let Page::Chapter { chapter, step } = &route.page {
+            let lang = self.lang();
+            match self.library.nearest_chapter(chapter) {
+                Some(found) if found == *chapter => {
+                    if let Some(step) = step
+                        && !self.library.has_step(chapter, step)
+                    {
+                        self.note(crate::text::NO_STEP.get(lang).replace("{}", step), false);
+                        route = Route::chapter(chapter);
+                    }
+                }
+                Some(found) => {
+                    self.note(crate::text::NO_CHAPTER.get(lang).replace("{}", chapter), false);
+                    route = Route::chapter(&found);
+                }
+                None => {
+                    self.note(crate::text::NO_CHAPTER.get(lang).replace("{}", chapter), false);
+                    route = Route::default();
+                }
+            }
+        }
+        if let Page::Chapter { chapter, step: Some(step) } = &route.page {
+            self.scroll_to = Some(step.clone());
+            if !route.params.is_empty() {
+                self.steps.open_with(chapter, step, &route.params);
+            }
+        }
+        if is_new && route.page != self.route.page {
+            self.history.push(std::mem::replace(&mut self.route, route));
+        } else {
+            self.route = route;
+        }
+        let text = self.route.text();
+        self.platform.set_route(&text, is_new);
+        self.settings.last_route = Some(text);
+        self.mark(Doc::Settings);
+    }
+
+    /// The look for this frame; tokens are made anew only when theme, size or motion changed.
+    fn refresh_look(&mut self, ctx: &egui::Context) {
+        if !self.has_fonts {
+            let n_before = self.n_fonts;
+            let fonts = self.fonts();
+            if self.n_fonts != n_before {
+                ctx.set_fonts(fonts);
+            }
+        }
+        let theme = match self.settings.theme {
+            ThemeChoice::Light => Theme::Light,
+            ThemeChoice::Dark => Theme::Dark,
+            ThemeChoice::System => match ctx.system_theme() {
+                Some(egui::Theme::Dark) => Theme::Dark,
+                _ => Theme::Light,
+            },
+        };
+        let presenter = if self.is_presenting { Tokens::PRESENTER_SCALE } else { 1.0 };
+        let look = (theme, self.settings.text_scale * presenter, self.has_motion());
+        if self.look != Some(look) {
+            self.look = Some(look);
+            self.tokens = Tokens::new(theme, look.1);
+            if !look.2 {
+                self.tokens = self.tokens.clone().without_motion();
+            }
+            self.tokens.apply(ctx);
+        }
+    }
+
+    /// One frame.
+    pub fn ui(&mut self, ui: &mut egui::Ui) {
+        let ctx = ui.ctx().clone();
+        self.now_secs = ctx.input(|input| input.time);
+        self.refresh_look(&ctx);
+        for event in self.platform.poll() {
+            self.hear(event);
+        }
+        self.take_drops(&ctx);
+        let mut actions = crate::commands::pressed(self, &ctx);
+        crate::panels::ui(self, ui, &mut actions);
+        for action in actions {
+            self.apply(&ctx, action);
+        }
+        self.save();
+        self.save_progress(false);
+        if let Some(secs) = self.saver.wait_secs(self.now_secs) {
+            ctx.request_repaint_after(std::time::Duration::from_secs_f64(secs.max(0.05)));
+        }
+    }
+
+    /// Every font file that is here; the web fetches the others.
+    fn fonts(&mut self) -> egui::FontDefinitions {
+        let files: BTreeMap<&str, _> = vramlab_kit::fonts::FILES
+            .iter()
+            .filter_map(|file| match self.platform.fetch(file.path) {
+                crate::platform::Fetch::Here(bytes) => Some((file.path, bytes)),
+                _ => None,
+            })
+            .collect();
+        self.has_fonts = files.len() == vramlab_kit::fonts::FILES.len();
+        self.n_fonts = files.len();
+        vramlab_kit::fonts::definitions(|path| files.get(path).cloned())
+    }
+
+    /// Files dropped on the window.
+    fn take_drops(&mut self, ctx: &egui::Context) {
+        let files = ctx.input_mut(|input| std::mem::take(&mut input.raw.dropped_files));
+        for file in files {
+            self.platform.open_dropped(file);
+        }
+    }
+
+    /// Every change of the progress goes through here, so that it is saved soon.
+    pub(crate) fn change_progress(&mut self, change: impl FnOnce(&mut Progress)) {
+        change(&mut self.progress);
+        self.saver.changed(self.now_secs);
+    }
+
+    /// Saves the progress when it is due, or at once when the program ends.
+    pub fn save_progress(&mut self, is_last: bool) {
+        if !self.saver.is_unsaved() || !(is_last || self.saver.is_due(self.now_secs)) {
+            return;
+        }
+        match self.platform.save_progress(&self.progress) {
+            Ok((merged, messages)) => {
+                self.progress = merged;
+                self.saver.saved();
+                for message in messages {
+                    let text = message.get(self.lang()).to_owned();
+                    self.note(text, true);
+                }
+            }
+            Err(error) => self.saver.failed(self.now_secs, &error),
+        }
+    }
+
+    /// Stores what changed in this frame. A failure leaves everything in memory and says so.
+    fn save(&mut self) {
+        for doc in std::mem::take(&mut self.dirty) {
+            let text = match doc {
+                Doc::Settings => self.settings.to_json(),
+                Doc::Notebook => self.notebook.to_json(),
+            };
+            if let Err(why) = self.platform.store(doc, &text) {
+                let lang = self.lang();
+                let text = crate::text::NOT_SAVED.get(lang).replace("{}", &why);
+                let offer = Some((crate::text::EXPORT_NOW, Action::ExportProgress));
+                let note = Note { text, is_bad: true, offer };
+                if !self.notes.contains(&note) {
+                    self.notes.push(note);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! An equation with live values: the formula in symbols, the same with the reader's numbers, and the result.
+
+use crate::action::Action;
+use crate::app::App;
+use crate::page::prose::{self, markdown_ui};
+use egui::{Grid, RichText, Ui};
+use std::collections::BTreeMap;
+use vramlab_kit::tokens::{Tokens, Type};
+use crate::widgets;
+use vramlab_lesson::{Chapter, Equation, Registry, Step, SymbolSource, answer};
+use vramlab_units::{Formula, Lang, Map, Text, show};
+
+const FORMULA: Text = Text::new("公式", "Formula");
+
+pub fn ui(
+    app: &mut App,
+    ui: &mut Ui,
+    chapter: &Chapter,
+    step: &Step,
+    equation: &Equation,
+    actions: &mut Vec<Action>,
+) {
+    let tokens = app.tokens().clone();
+    let lang = app.lang();
+    let title = if step.title.is_empty() { FORMULA.get(lang) } else { step.title.get(lang) };
+    widgets::card(ui, &tokens, |ui| {
+        widgets::card_header(ui, &tokens, title, "", |ui| {
+            widgets::chip(ui, &tokens, &widgets::Evidence::Model, lang);
+        });
+        let mut sliders = std::mem::take(&mut app.steps.get(&chapter.id, &step.id).sliders);
+        sliders_ui(ui, &tokens, lang, equation, &mut sliders);
+        formula_ui(ui, &tokens, equation, values(equation, &sliders, &app.library));
+        app.steps.get(&chapter.id, &step.id).sliders = sliders;
+        symbols_ui(ui, &tokens, lang, step, equation);
+        markdown_ui(app, ui, &chapter.id, &equation.text, actions);
+    });
+    if ui.is_rect_visible(ui.min_rect()) {
+        prose::seen(app, chapter, step, actions);
+    }
+}
+
+fn sliders_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, equation: &Equation, sliders: &mut BTreeMap<String, f64>) {
+    for symbol in &equation.symbols {
+        if let SymbolSource::Slider { min, max, step, start } = symbol.source {
+            let value = sliders.entry(symbol.name.clone()).or_insert(start);
+            let label = format!("{} {}", symbol.means.get(lang), symbol.shown.as_deref().unwrap_or(&symbol.name));
+            widgets::slider(ui, tokens, &label, value, min..=max, step, &symbol.unit);
+        }
+    }
+}
+
+/// The equation with numbers in it, or why it has none.
+fn values(
+    equation: &Equation,
+    sliders: &BTreeMap<String, f64>,
+    registry: &dyn Registry,
+) -> Result<(BTreeMap<String, f64>, f64), String> {
+    let eval = |id: &str, set: &Map| registry.eval(id, set);
+    let evaluated = answer::evaluate(equation, sliders, &eval).map_err(|error| error.to_string())?;
+    Ok((evaluated.symbols.into_iter().collect(), evaluated.result))
+}
+
+fn formula_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    equation: &Equation,
+    values: Result<(BTreeMap<String, f64>, f64), String>,
+) {
+    ui.add_space(tokens.space.xs);
+    let formula = match Formula::parse(&equation.value) {
+        Ok(formula) => formula,
+        Err(error) => {
+            ui.label(RichText::new(error.to_string()).color(tokens.bad));
+            return;
+        }
+    };
+    let names: BTreeMap<String, String> = equation
+        .symbols
+        .iter()
+        .filter_map(|symbol| Some((symbol.name.clone(), symbol.shown.clone()?)))
+        .collect();
+    match values {
+        Ok((values, result)) => {
+            let text = show::with_unit(result, &equation.result_unit);
+            let _ = (&names, &values, &formula);
+            crate::widgets::equation(ui, tokens, &format!("{} = {} = {text}", equation.result, equation.value));
+        }
+        Err(why) => {
+            ui.label(RichText::new(why).font(tokens.font(Type::Note)).color(tokens.bad));
+        }
+    }
+    ui.add_space(tokens.space.xs);
+}
+
+fn symbols_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, step: &Step, equation: &Equation) {
+    Grid::new(("symbols", &step.id)).num_columns(3).spacing([tokens.space.m, tokens.space.xxs]).show(ui, |ui| {
+        for symbol in &equation.symbols {
+            let shown = symbol.shown.as_deref().unwrap_or(&symbol.name);
+            ui.label(RichText::new(shown).font(tokens.font(Type::Mono)));
+            ui.label(RichText::new(symbol.means.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
+            let unit = if symbol.unit == "1" { "" } else { &symbol.unit };
+            ui.label(RichText::new(unit).font(tokens.font(Type::Mono)).color(tokens.muted));
+            ui.end_row();
+        }
+    });
+    ui.add_space(tokens.space.xs);
+}

@@ -1,0 +1,392 @@
+//! An experiment card: what it asks, the chart with prediction and measurement, the verdict in words, and what the
+//! reader can do. Live and recorded runs go through exactly the same code.
+
+use crate::action::Action;
+use crate::app::App;
+use crate::experiments::{Activity, ExperimentState};
+use crate::page::chart;
+use crate::page::figure::separated;
+use crate::page::prose::markdown_ui;
+use crate::platform::{BackendState, Fetch};
+use crate::text;
+use egui::{RichText, Ui};
+use vramlab_gpu::RunError;
+use vramlab_gpu::manifest::Experiment;
+use vramlab_gpu::verdict::{self, Counters, Judged, Verdict};
+use vramlab_kit::tokens::{Tokens, Type, Verdict as Tone};
+use crate::widgets::{self, Evidence};
+use vramlab_lesson::{Chapter, ExperimentStep, Step, StepBody};
+use vramlab_trace::{Backend, Run};
+use vramlab_units::{Lang, Localized, Text, show};
+
+const EXPERIMENT: Text = Text::new("实验", "Experiment");
+const SHOWN: Text = Text::new("效应出现", "Effect shown");
+const HIDDEN: Text = Text::new("效应被掩盖", "Effect hidden");
+const INVALID: Text = Text::new("这次运行无效", "This run is invalid");
+const INCOMPLETE: Text = Text::new("还没有跑完", "Not complete yet");
+const RATIO: Text = Text::new("{larger} 是 {smaller} 的 {ratio} 倍", "{larger} is {ratio}× {smaller}");
+const MODEL_SAYS: Text = Text::new("模型说 {ratio} 倍（误差 {error}）", "the model says {ratio}× (error {error})");
+const NO_CAUSE: Text = Text::new("没有找到已知的原因", "none of the known causes applies");
+const AGREE: Text = Text::new("计数器与模型一致（{n} 项）", "counters agree with the model ({n} checks)");
+const DIFFER: Text = Text::new("计数器有 {wrong}/{n} 项与模型不同", "{wrong} of {n} counters differ from the model");
+const STALE: Text = Text::new("录制之后内核或实验改过", "the kernel or the experiment has changed since this was recorded");
+const LOADING: Text = Text::new("正在取录制…", "fetching the recording…");
+const NO_RECORDING: Text = Text::new("还没有这项实验的录制", "there is no recording of this experiment yet");
+const OPENING: Text = Text::new("正在启动…", "starting…");
+const DEVICES: Text = Text::new("设备", "Device");
+const MEASURE_TO_SEE: Text = Text::new("先猜上面的问题，再揭晓；或者直接运行。", "Predict above first, then reveal; or run it now.");
+const PNG: Text = Text::new("保存图为 SVG…", "Save the figure as SVG…");
+const COPY_TSV: Text = Text::new("复制数据（TSV）", "Copy data as TSV");
+const SAVE_CSV: Text = Text::new("保存数据为 CSV…", "Save data as CSV…");
+
+pub fn ui(
+    app: &mut App,
+    ui: &mut Ui,
+    chapter: &Chapter,
+    step: &Step,
+    body: &ExperimentStep,
+    actions: &mut Vec<Action>,
+) {
+    let tokens = app.tokens().clone();
+    let lang = app.lang();
+    let Some((experiment, kernel)) = app.library.experiment(&body.run).map(|(e, k)| (e.clone(), k.clone())) else {
+        widgets::card(ui, &tokens, |ui| {
+            ui.label(RichText::new(format!("no experiment is called \"{}\"", body.run)).color(tokens.bad));
+        });
+        return;
+    };
+    let fetching = load_recordings(app, &body.run);
+    advance(app, ui, &body.run);
+    let state = app.experiments.get(&body.run).clone();
+    let run = state.shown().map(|(run, n)| Run { points: run.points[..n].to_vec(), ..run.clone() });
+    let judged = run.as_ref().map(|run| verdict::judge(run, &experiment, &kernel));
+    widgets::card(ui, &tokens, |ui| {
+        header_ui(app, ui, &tokens, step, &experiment, &state, judged.as_ref(), actions);
+        markdown_ui(app, ui, &chapter.id, &body.text, actions);
+        ui.add_space(tokens.space.xs);
+        let words = judged.as_ref().map(|judged| finding(judged, &experiment)).unwrap_or_default();
+        let plan = match &state.activity {
+            Activity::Running { plan, .. } => Some(plan),
+            _ => None,
+        };
+        let reader = reader_marks(app, chapter, step, &experiment.measure.unit);
+        let data = chart::chart((&experiment, &kernel), judged.as_ref(), run.as_ref(), plan, &reader, words, lang);
+        app.charts.entry(body.run.clone()).or_default().ui(ui, &tokens, lang, &data);
+        ui.add_space(tokens.space.xs);
+        activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions, &body.run);
+        if let Some(judged) = &judged {
+            verdict_ui(ui, &tokens, lang, &state, judged, &experiment);
+        } else if fetching.is_none() && !state.activity.is_busy() {
+            ui.label(RichText::new(MEASURE_TO_SEE.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
+        }
+        if judged.as_ref().is_some_and(|judged| !matches!(judged.verdict, Verdict::Incomplete)) {
+            markdown_ui(app, ui, &chapter.id, &body.explain, actions);
+            crate::page::prose::seen(app, chapter, step, actions);
+        }
+        menu_ui(ui, &tokens, lang, &data, step, actions);
+    });
+}
+
+/// Loads the program's own recordings the first time the card is seen. The words say why there is none yet.
+fn load_recordings(app: &mut App, experiment: &str) -> Option<String> {
+    let lang = app.lang();
+    let paths = app.library.trace_paths(experiment);
+    let known: Vec<String> = app.experiments.get(experiment).recorded.iter().map(|r| r.path.clone()).collect();
+    let mut words = None;
+    for path in &paths {
+        if known.contains(path) || app.broken_traces.contains_key(path) {
+            continue;
+        }
+        match app.platform.fetch(path) {
+            Fetch::Here(bytes) => match app.library.recorded(path, &bytes) {
+                Ok(recorded) => app.experiments.get(experiment).recorded.push(recorded),
+                Err(why) => drop(app.broken_traces.insert(path.clone(), why)),
+            },
+            Fetch::Waiting => words = Some(LOADING.get(lang).to_owned()),
+            Fetch::Failed(why) => drop(app.broken_traces.insert(path.clone(), why)),
+        }
+    }
+    let has_any = !app.experiments.get(experiment).recorded.is_empty();
+    let broken = paths.iter().find_map(|path| app.broken_traces.get(path).cloned());
+    words.or(broken.filter(|_| !has_any)).or_else(|| {
+        let is_live_only = app.experiments.get(experiment).live.is_some();
+        (!has_any && !is_live_only && paths.is_empty()).then(|| NO_RECORDING.get(lang).to_owned())
+    })
+}
+
+fn advance(app: &mut App, ui: &Ui, experiment: &str) {
+    let now = ui.input(|input| input.time);
+    let state = app.experiments.get(experiment);
+    if state.advance_replay(now, REPLAY_STEP_SECS) || state.activity.is_busy() {
+        ui.ctx().request_repaint_after(std::time::Duration::from_millis(60));
+    }
+}
+
+/// Time between two points of a replay.
+pub const REPLAY_STEP_SECS: f64 = 0.08;
+
+/// Number predictions of the chapter that this step reveals, at the x they were asked for.
+fn reader_marks(app: &App, chapter: &Chapter, step: &Step, unit: &str) -> Vec<(f64, crate::answers::Given)> {
+    chapter
+        .steps
+        .iter()
+        .filter_map(|candidate| match &candidate.body {
+            StepBody::Predict(predict) if predict.revealed_by.as_deref() == Some(step.id.as_str()) => {
+                let given = app.answer(&chapter.id, &candidate.id)?.clone();
+                let is_same_unit =
+                    matches!(&predict.question.form, vramlab_lesson::Form::Number { unit: asked, .. } if asked == unit);
+                Some((predict.at_x.filter(|_| is_same_unit)?, given))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+#[expect(clippy::too_many_arguments, reason = "one call site, borrowed from one frame")]
+fn header_ui(
+    app: &mut App,
+    ui: &mut Ui,
+    tokens: &Tokens,
+    step: &Step,
+    experiment: &Experiment,
+    state: &ExperimentState,
+    judged: Option<&Judged>,
+    actions: &mut Vec<Action>,
+) {
+    let lang = app.lang();
+    let title = match step.title.get(lang) {
+        "" => experiment.title.get(lang),
+        title => title,
+    };
+    let id = experiment.id.clone();
+    widgets::card_header(ui, tokens, title, EXPERIMENT.get(lang), |ui| {
+        if state.activity.is_busy() {
+            if widgets::secondary(ui, tokens, text::CANCEL.get(lang)).clicked() {
+                actions.push(Action::Cancel { experiment: id.clone() });
+            }
+        } else {
+            run_buttons(app, ui, tokens, lang, step, experiment, actions);
+            if !state.recorded.is_empty() && widgets::secondary(ui, tokens, text::REPLAY.get(lang)).clicked() {
+                actions.push(Action::Replay { experiment: id.clone() });
+            }
+        }
+        for evidence in evidence(state, judged) {
+            widgets::chip(ui, tokens, &evidence, lang);
+        }
+    });
+    if state.recorded.len() > 1 {
+        device_choice(app, ui, tokens, lang, &id, state);
+    }
+}
+
+/// Where the numbers on screen come from.
+fn evidence(state: &ExperimentState, judged: Option<&Judged>) -> Vec<Evidence> {
+    let mut out = Vec::new();
+    if judged.is_some_and(|judged| matches!(judged.counters, Counters::Agree { .. })) {
+        out.push(Evidence::Counter);
+    }
+    match (state.shown_recording(), &state.live) {
+        (Some(recorded), _) => out.push(Evidence::Recorded {
+            device: recorded.run.device.name.clone(),
+            driver: recorded.run.device.driver.clone(),
+            date: recorded.run.date.clone(),
+        }),
+        (None, Some(run)) => out.push(Evidence::Live {
+            device: run.device.name.clone(),
+            is_cpu: run.backend == Backend::Cpu,
+        }),
+        (None, None) => out.push(Evidence::Model),
+    }
+    out
+}
+
+fn run_buttons(
+    app: &App,
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    step: &Step,
+    experiment: &Experiment,
+    actions: &mut Vec<Action>,
+) {
+    let run = |is_full: bool| Action::Run {
+        step: step.id.clone(),
+        experiment: experiment.id.clone(),
+        backend: experiment.backend,
+        is_full,
+    };
+    match app.platform.backend(experiment.backend) {
+        BackendState::Unavailable { why, fix } => {
+            ui.add_enabled(false, egui::Button::new(text::RUN_HERE.get(lang)))
+                .on_disabled_hover_text(format!("{why}\n{fix}"));
+        }
+        _ => {
+            if widgets::primary(ui, tokens, text::RUN_HERE.get(lang)).clicked() {
+                actions.push(run(false));
+            }
+            if widgets::secondary(ui, tokens, text::RUN_FULL.get(lang)).clicked() {
+                actions.push(run(true));
+            }
+        }
+    }
+}
+
+fn device_choice(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang, id: &str, state: &ExperimentState) {
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(DEVICES.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
+        for (idx, recorded) in state.recorded.iter().enumerate() {
+            let is_here = idx == state.recorded_idx && !(state.shows_live && state.live.is_some());
+            let name = format!("{} · {}", recorded.run.device.name, recorded.run.date);
+            if widgets::pill(ui, tokens, is_here, &name).clicked() {
+                let state = app.experiments.get(id);
+                state.recorded_idx = idx;
+                state.shows_live = false;
+            }
+        }
+    });
+}
+
+/// Progress, errors, and what can be done about them.
+fn activity_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    state: &ExperimentState,
+    fetching: Option<&str>,
+    actions: &mut Vec<Action>,
+    id: &str,
+) {
+    let note = |ui: &mut Ui, text: &str| {
+        ui.label(RichText::new(text).font(tokens.font(Type::Note)).color(tokens.muted));
+    };
+    match &state.activity {
+        Activity::Idle => {
+            if let Some(words) = fetching {
+                note(ui, words);
+            }
+        }
+        Activity::Opening { .. } => note(ui, OPENING.get(lang)),
+        Activity::Running { done, total, .. } => {
+            let share = *done as f32 / (*total).max(1) as f32;
+            ui.add(egui::ProgressBar::new(share).desired_height(tokens.px(6.0)));
+        }
+        Activity::Failed { error } => error_ui(ui, tokens, lang, error, actions, id),
+    }
+}
+
+fn error_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, error: &RunError, actions: &mut Vec<Action>, _id: &str) {
+    widgets::verdict(ui, tokens, Tone::Bad, &error.to_string());
+    if let RunError::Compile { log, .. } = error {
+        ui.label(RichText::new(log).font(tokens.font(Type::MonoSmall)));
+    }
+    if matches!(error, RunError::CrashLoop { .. })
+        && widgets::secondary(ui, tokens, Text::new("重新启用运行器", "Turn the runner on again").get(lang)).clicked()
+    {
+        actions.push(Action::RetryRunner(Backend::Cuda));
+    }
+}
+
+fn verdict_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    state: &ExperimentState,
+    judged: &Judged,
+    experiment: &Experiment,
+) {
+    let (tone, words) = verdict_words(judged, experiment, lang);
+    widgets::verdict(ui, tokens, tone, &words);
+    match judged.counters {
+        Counters::Agree { n_checked } => {
+            let text = AGREE.get(lang).replace("{n}", &n_checked.to_string());
+            ui.label(RichText::new(format!("✓ {text}")).font(tokens.font(Type::Note)).color(tokens.muted));
+        }
+        Counters::Differ { n_wrong, n_checked } => {
+            let text = DIFFER.get(lang).replace("{wrong}", &n_wrong.to_string()).replace("{n}", &n_checked.to_string());
+            ui.label(RichText::new(text).font(tokens.font(Type::Note)).color(tokens.caution));
+        }
+        Counters::NotRead => {}
+    }
+    if let Some(recorded) = state.shown_recording() {
+        if recorded.is_stale {
+            ui.label(RichText::new(STALE.get(lang)).font(tokens.font(Type::Note)).color(tokens.caution));
+        }
+        for damage in &recorded.damage {
+            ui.label(RichText::new(damage).font(tokens.font(Type::Note)).color(tokens.caution));
+        }
+    }
+}
+
+/// The verdict as a tone and a sentence, the ratio beside the model's.
+pub fn verdict_words(judged: &Judged, experiment: &Experiment, lang: Lang) -> (Tone, String) {
+    match &judged.verdict {
+        Verdict::Shown { ratio, expected, .. } => {
+            (Tone::Good, format!("{} · {}", SHOWN.get(lang), ratio_words(experiment, *ratio, *expected, lang)))
+        }
+        Verdict::Hidden { ratio, expected, cause, .. } => {
+            let why = cause.as_ref().map_or(NO_CAUSE.get(lang), |cause| cause.says.get(lang));
+            let ratio = ratio_words(experiment, *ratio, *expected, lang);
+            (Tone::Caution, format!("{} · {ratio} · {why}", HIDDEN.get(lang)))
+        }
+        Verdict::Invalid { series, x, why } => {
+            let why = chart::invalid_words(why, &experiment.measure.unit);
+            (Tone::Bad, format!("{} · {series} @ {}: {}", INVALID.get(lang), show::number(*x), why.get(lang)))
+        }
+        Verdict::Incomplete => (Tone::Neutral, INCOMPLETE.get(lang).to_owned()),
+    }
+}
+
+fn ratio_words(experiment: &Experiment, ratio: f64, expected: Option<f64>, lang: Lang) -> String {
+    let name = |reference: &str| point_name(experiment, reference, lang);
+    let mut out = RATIO
+        .get(lang)
+        .replace("{larger}", &name(&experiment.effect.larger))
+        .replace("{smaller}", &name(&experiment.effect.smaller))
+        .replace("{ratio}", &show::number(ratio));
+    if let Some(expected) = expected.filter(|expected| *expected != 0.0) {
+        let error = show::with_unit((ratio - expected).abs() / expected, "%");
+        let model = MODEL_SAYS.get(lang).replace("{ratio}", &show::number(expected)).replace("{error}", &error);
+        out = format!("{out}{}{model}", if lang == Lang::Zh { "；" } else { "; " });
+    }
+    out
+}
+
+/// `read@8` as the reader knows it: the category's name, or the parameter's value.
+fn point_name(experiment: &Experiment, reference: &str, lang: Lang) -> String {
+    let Some((series, x)) = vramlab_gpu::plan::split_reference(reference) else { return reference.to_owned() };
+    let at = experiment.sweep.values.iter().position(|value| *value == x);
+    let label = at.and_then(|at| experiment.sweep.labels.get(at)).map(|label| label.get(lang).to_owned());
+    let x = label.unwrap_or_else(|| format!("{} {}", experiment.sweep.param, show::number(x)));
+    if experiment.series.len() < 2 {
+        return x;
+    }
+    let title = experiment.series.iter().find(|candidate| candidate.id == series);
+    format!("{} ({x})", title.map_or(series, |series| series.title.get(lang)))
+}
+
+/// The finding in both languages, for the chart's spoken label.
+fn finding(judged: &Judged, experiment: &Experiment) -> Localized {
+    Localized::both(verdict_words(judged, experiment, Lang::Zh).1, verdict_words(judged, experiment, Lang::En).1)
+}
+
+fn menu_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    data: &vramlab_views::ChartData,
+    step: &Step,
+    actions: &mut Vec<Action>,
+) {
+    ui.horizontal_wrapped(|ui| {
+        if widgets::link(ui, tokens, COPY_TSV.get(lang)).clicked() {
+            actions.push(Action::CopyText(separated(&data.table(lang), "\t")));
+        }
+        if widgets::link(ui, tokens, SAVE_CSV.get(lang)).clicked() {
+            actions.push(Action::SaveText { name: format!("{}.csv", step.id), text: separated(&data.table(lang), ",") });
+        }
+        if widgets::link(ui, tokens, PNG.get(lang)).clicked() {
+            let text = String::new();
+            actions.push(Action::SaveText { name: format!("{}.svg", step.id), text });
+        }
+    });
+}

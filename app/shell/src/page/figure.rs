@@ -1,0 +1,173 @@
+//! The card around a visualizer: title, evidence, reset, menu, the figure, its finding in words.
+
+use crate::action::Action;
+use crate::app::App;
+use crate::page::prose;
+use crate::route::Route;
+use egui::{RichText, Ui};
+use vramlab_kit::tokens::{Tokens, Type};
+use crate::widgets;
+use vramlab_lesson::{Chapter, Step, VisualizerStep};
+use vramlab_units::{Lang, Map, Text};
+use vramlab_views::{ViewAction, ViewCx};
+
+const MENU: Text = Text::new("更多", "More");
+const COPY_TSV: Text = Text::new("复制数据（TSV）", "Copy data as TSV");
+const SAVE_CSV: Text = Text::new("保存数据为 CSV…", "Save data as CSV…");
+const REFUSED: Text = Text::new("链接里的参数不能用，显示默认值：{}", "parameters of the link were refused, showing the defaults: {}");
+
+pub fn ui(
+    app: &mut App,
+    ui: &mut Ui,
+    chapter: &Chapter,
+    step: &Step,
+    figure: &VisualizerStep,
+    actions: &mut Vec<Action>,
+) {
+    let tokens = app.tokens().clone();
+    let lang = app.lang();
+    open(app, &chapter.id, &step.id, figure, lang);
+    widgets::card(ui, &tokens, |ui| {
+        header_ui(app, ui, &tokens, chapter, step, figure, actions);
+        prose::markdown_ui(app, ui, &chapter.id, &figure.text, actions);
+        ui.add_space(tokens.space.xs);
+        let has_motion = app.has_motion();
+        let time_secs = ui.input(|input| input.time);
+        let state = app.steps.get(&chapter.id, &step.id);
+        if let Some(why) = &state.refused {
+            ui.label(RichText::new(why).font(tokens.font(Type::Note)).color(tokens.caution));
+        }
+        match &mut state.view {
+            Some(Ok(view)) => {
+                let mut asked = Vec::new();
+                let mut cx = ViewCx { tokens: &tokens, lang, has_motion, time_secs, actions: &mut asked };
+                view.ui(ui, &mut cx);
+                ui.add_space(tokens.space.s);
+                widgets::finding(ui, &tokens, &view.finding(lang));
+                if view.is_playing() {
+                    ui.ctx().request_repaint();
+                }
+                actions.extend(asked.into_iter().map(action_from_view));
+            }
+            Some(Err(why)) => {
+                ui.label(RichText::new(why.as_str()).font(tokens.font(Type::Note)).color(tokens.bad));
+            }
+            None => {}
+        }
+    });
+    if ui.is_rect_visible(ui.min_rect()) {
+        prose::seen(app, chapter, step, actions);
+    }
+}
+
+pub fn action_from_view(action: ViewAction) -> Action {
+    match action {
+        ViewAction::CopyText(text) => Action::CopyText(text),
+        ViewAction::SaveText { name, text } => Action::SaveText { name, text },
+        ViewAction::OpenStep { chapter, step } => Action::Go(Route::step(&chapter, &step)),
+    }
+}
+
+/// Opens the figure if it is not open yet: on the link's parameters, else on the chapter's.
+fn open(app: &mut App, chapter: &str, step: &str, figure: &VisualizerStep, lang: Lang) {
+    let state = app.steps.get(chapter, step);
+    if state.view.is_some() {
+        return;
+    }
+    let Some(entry) = vramlab_views::view::find(&figure.show) else {
+        state.view = Some(Err(format!("no visualizer is called \"{}\"", figure.show)));
+        return;
+    };
+    let fresh = entry.open(&figure.params).map_err(|error| error.to_string());
+    if let Ok(view) = &fresh {
+        state.initial = view.params();
+    }
+    if let Some(wanted) = state.wanted.take() {
+        let mut params = figure.params.clone();
+        params.extend(wanted);
+        match entry.open(&params) {
+            Ok(view) => {
+                state.refused = None;
+                state.view = Some(Ok(view));
+                return;
+            }
+            Err(error) => state.refused = Some(REFUSED.get(lang).replace("{}", &error.to_string())),
+        }
+    }
+    state.view = Some(fresh);
+}
+
+fn header_ui(
+    app: &mut App,
+    ui: &mut Ui,
+    tokens: &Tokens,
+    chapter: &Chapter,
+    step: &Step,
+    figure: &VisualizerStep,
+    actions: &mut Vec<Action>,
+) {
+    let lang = app.lang();
+    let term = vramlab_views::view::find(&figure.show).map(|entry| entry.title.get(lang.other())).unwrap_or_default();
+    let title = match step.title.get(lang) {
+        "" => vramlab_views::view::find(&figure.show).map(|entry| entry.title.get(lang)).unwrap_or_default(),
+        title => title,
+    };
+    widgets::card_header(ui, tokens, title, term, |ui| {
+        let state = app.steps.get(&chapter.id, &step.id);
+        let current = match &state.view {
+            Some(Ok(view)) => view.params(),
+            _ => Map::new(),
+        };
+        let initial = state.initial.clone();
+        let is_changed = current != initial;
+        let data = match &state.view {
+            Some(Ok(view)) => view.data(),
+            _ => Default::default(),
+        };
+        ui.menu_button("⋯", |ui| {
+            menu_ui(ui, lang, &step.id, &data, actions);
+            if ui.button(crate::text::COPY_LINK.get(lang)).clicked() {
+                let mut route = Route::step(&chapter.id, &step.id);
+                route.params = differing(&initial, &current);
+                route.lang = Some(lang);
+                actions.push(Action::CopyText(app.platform.link(&route.text())));
+                ui.close();
+            }
+        })
+        .response
+        .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, MENU.get(lang)));
+        let state = app.steps.get(&chapter.id, &step.id);
+        if ui.add_enabled(is_changed, egui::Button::new(crate::text::RESET.get(lang))).clicked() {
+            state.view = None;
+            state.refused = None;
+        }
+        widgets::chip(ui, tokens, &widgets::Evidence::Model, lang);
+    });
+}
+
+fn menu_ui(ui: &mut Ui, lang: Lang, name: &str, data: &vramlab_views::view::DataTable, actions: &mut Vec<Action>) {
+    if ui.button(COPY_TSV.get(lang)).clicked() {
+        actions.push(Action::CopyText(separated(data, "\t")));
+        ui.close();
+    }
+    if ui.button(SAVE_CSV.get(lang)).clicked() {
+        actions.push(Action::SaveText { name: format!("{name}.csv"), text: separated(data, ",") });
+        ui.close();
+    }
+}
+
+/// A table as text; cells are plain numbers and words.
+pub fn separated(table: &vramlab_views::view::DataTable, separator: &str) -> String {
+    let mut out = table.header.join(separator);
+    for row in &table.rows {
+        out.push('\n');
+        out.push_str(&row.join(separator));
+    }
+    out.push('\n');
+    out
+}
+
+/// Only what differs from the chapter's own parameters, for links.
+fn differing(initial: &Map, current: &Map) -> Map {
+    current.iter().filter(|(key, value)| initial.get(*key) != Some(value)).map(|(k, v)| (k.clone(), v.clone())).collect()
+}

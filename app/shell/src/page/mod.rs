@@ -1,0 +1,219 @@
+//! A chapter's page: title, progress bar, the column of step cards, the decks. It scrolls as one page; figures never
+//! capture the wheel unless focused.
+
+pub mod chart;
+pub mod check;
+pub mod decks;
+pub mod equation;
+pub mod experiment;
+pub mod figure;
+pub mod predict;
+pub mod prose;
+
+use crate::action::Action;
+use crate::app::App;
+use crate::panels::COLUMN;
+use crate::route::{Page, Route};
+use egui::{RichText, ScrollArea, Ui};
+use std::collections::BTreeMap;
+use vramlab_kit::tokens::{Tokens, Type};
+use vramlab_lesson::{Chapter, Step, StepBody};
+use vramlab_units::{Lang, Map, Text};
+use vramlab_views::View;
+
+const STEP_OF: Text = Text::new("第 {n} 步，共 {all} 步", "step {n} of {all}");
+const MINUTES: Text = Text::new("约 {n} 分钟", "about {n} minutes");
+const YOU_CAN: Text = Text::new("学完能做到", "What you can do afterwards");
+const BROKEN: Text = Text::new("这一步读不出来，其余照常", "This step could not be read; the rest works");
+
+/// The state of a step's widgets, kept while the program runs.
+#[derive(Default)]
+pub struct StepState {
+    /// The figure, or why its parameters were refused.
+    pub view: Option<Result<Box<dyn View>, String>>,
+    /// Parameters of the figure as the chapter opens it: reset and links compare with them.
+    pub initial: Map,
+    /// Parameters the figure should be opened with, when a link brought some.
+    pub wanted: Option<Map>,
+    /// Why parameters of a link were refused, shown above the figure.
+    pub refused: Option<String>,
+    /// Text of a number field.
+    pub draft: String,
+    pub chosen: Vec<usize>,
+    pub order: Vec<usize>,
+    pub n_hints: usize,
+    pub sliders: BTreeMap<String, f64>,
+    pub error: Option<String>,
+    /// Which run of a review this is, for redrawing.
+    pub draw_n: u64,
+    pub is_answered: bool,
+    /// The reader asked for another try; earlier answers are kept but not shown.
+    pub is_retrying: bool,
+    pub last_given: Option<crate::answers::Given>,
+}
+
+/// Every step's state by `chapter/step`.
+#[derive(Default)]
+pub struct StepStates(BTreeMap<String, StepState>);
+
+impl StepStates {
+    pub fn get(&mut self, chapter: &str, step: &str) -> &mut StepState {
+        self.0.entry(format!("{chapter}/{step}")).or_default()
+    }
+
+    /// A link brought parameters for the figure at a step.
+    pub fn open_with(&mut self, chapter: &str, step: &str, params: &Map) {
+        let state = self.get(chapter, step);
+        state.wanted = Some(params.clone());
+        state.view = None;
+    }
+
+    pub fn forget(&mut self, chapter: &str) {
+        let prefix = format!("{chapter}/");
+        self.0.retain(|key, _| !key.starts_with(&prefix));
+    }
+
+    /// Figures are opened anew when their chapter has changed on disk.
+    pub fn reload(&mut self, chapter: &str) {
+        let prefix = format!("{chapter}/");
+        for (_, state) in self.0.iter_mut().filter(|(key, _)| key.starts_with(&prefix)) {
+            if matches!(state.view, Some(Err(_))) {
+                state.view = None;
+            }
+        }
+    }
+}
+
+/// A centred column no wider than the design's.
+pub fn column(ui: &mut Ui, tokens: &Tokens, add: impl FnOnce(&mut Ui)) {
+    let room = ui.available_width();
+    let side = if room < tokens.px(640.0) { tokens.space.s } else { tokens.space.xxl };
+    let width = (room - 2.0 * side).min(tokens.px(COLUMN)).max(240.0);
+    let left = ((room - width) / 2.0).max(0.0);
+    ui.horizontal_top(|ui| {
+        ui.add_space(left);
+        ui.vertical(|ui| {
+            ui.set_width(width);
+            ui.add_space(tokens.space.xl);
+            add(ui);
+            ui.add_space(tokens.space.xxl * 2.0);
+        });
+    });
+}
+
+/// The page of a chapter.
+pub fn ui(app: &mut App, ui: &mut Ui, chapter_id: &str, actions: &mut Vec<Action>) {
+    let Some(chapter) = app.library.chapter(chapter_id) else {
+        return crate::panels::start::ui(app, ui, actions);
+    };
+    let tokens = app.tokens().clone();
+    ScrollArea::vertical().id_salt(chapter_id).auto_shrink([false, false]).show(ui, |ui| {
+        column(ui, &tokens, |ui| {
+            header_ui(app, ui, &tokens, &chapter, actions);
+            problems_ui(app, ui, &tokens, chapter_id);
+            for step in &chapter.steps {
+                step_ui(app, ui, &chapter, step, actions);
+                ui.add_space(tokens.space.l);
+            }
+            decks::ui(app, ui, &chapter, actions);
+            outcome_ui(ui, &tokens, &chapter, app.lang());
+        });
+    });
+}
+
+fn header_ui(app: &App, ui: &mut Ui, tokens: &Tokens, chapter: &Chapter, actions: &mut Vec<Action>) {
+    let lang = app.lang();
+    let number = chapter.number.map(|n| format!("{n:02} · ")).unwrap_or_default();
+    let title = format!("{number}{}", chapter.title.get(lang));
+    ui.label(RichText::new(title).font(tokens.font(Type::Chapter)).color(tokens.ink));
+    let current = current_step(app);
+    let at = chapter.steps.iter().position(|step| Some(step.id.as_str()) == current);
+    let mut parts = vec![chapter.subtitle.get(lang).to_owned()];
+    match at {
+        Some(at) => parts.push(
+            STEP_OF.get(lang).replace("{n}", &(at + 1).to_string()).replace("{all}", &chapter.steps.len().to_string()),
+        ),
+        None if chapter.minutes > 0 => parts.push(MINUTES.get(lang).replace("{n}", &chapter.minutes.to_string())),
+        None => {}
+    }
+    parts.retain(|part| !part.is_empty());
+    ui.label(RichText::new(parts.join(" · ")).font(tokens.font(Type::Note)).color(tokens.muted));
+    ui.add_space(tokens.space.s);
+    let steps: Vec<(f32, String)> = chapter
+        .steps
+        .iter()
+        .map(|step| {
+            let share = if app.progress.is_done(&chapter.id, &step.id) { 1.0 } else { 0.0 };
+            (share, step.title.get(lang).to_owned())
+        })
+        .collect();
+    if let Some(idx) = crate::widgets::step_bar(ui, tokens, &steps, at.unwrap_or(usize::MAX)) {
+        actions.push(Action::Go(Route::step(&chapter.id, &chapter.steps[idx].id)));
+    }
+    ui.add_space(tokens.space.l);
+}
+
+/// The id of the step in the address.
+fn current_step(app: &App) -> Option<&str> {
+    match &app.route.page {
+        Page::Chapter { step: Some(step), .. } => Some(step),
+        _ => None,
+    }
+}
+
+/// Problems of a chapter from a pack, beside the text, so that its author sees them.
+fn problems_ui(app: &App, ui: &mut Ui, tokens: &Tokens, chapter: &str) {
+    let problems = app.library.problems(chapter);
+    if problems.is_empty() {
+        return;
+    }
+    crate::widgets::card(ui, tokens, |ui| {
+        for problem in problems.iter().take(12) {
+            let text = vramlab_lesson::render(problem);
+            let color = if problem.severity == vramlab_lesson::Severity::Error { tokens.bad } else { tokens.caution };
+            ui.label(RichText::new(text).font(tokens.font(Type::MonoSmall)).color(color));
+            ui.add_space(tokens.space.xs);
+        }
+        if problems.len() > 12 {
+            ui.label(format!("+ {}", problems.len() - 12));
+        }
+    });
+    ui.add_space(tokens.space.l);
+}
+
+fn step_ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, actions: &mut Vec<Action>) {
+    let is_target = app.scroll_to.as_deref() == Some(step.id.as_str());
+    let response = ui.scope_builder(egui::UiBuilder::new().id_salt(&step.id), |ui| match &step.body {
+        StepBody::Prose { text } => prose::ui(app, ui, chapter, step, text, actions),
+        StepBody::Equation(equation) => equation::ui(app, ui, chapter, step, equation, actions),
+        StepBody::Visualizer(figure) => figure::ui(app, ui, chapter, step, figure, actions),
+        StepBody::Predict(predict) => predict::ui(app, ui, chapter, step, predict, actions),
+        StepBody::Experiment(experiment) => experiment::ui(app, ui, chapter, step, experiment, actions),
+        StepBody::Check(question) => check::ui(app, ui, chapter, &step.id, step.title.get(app.lang()), question, actions),
+        StepBody::Broken { problem } => broken_ui(ui, app, problem),
+    });
+    if is_target {
+        app.scroll_to = None;
+        let rect = response.response.rect.expand2(egui::vec2(0.0, 20.0));
+        ui.scroll_to_rect(rect, Some(egui::Align::TOP));
+    }
+}
+
+fn broken_ui(ui: &mut Ui, app: &App, problem: &vramlab_lesson::Problem) {
+    let tokens = app.tokens();
+    crate::widgets::card(ui, tokens, |ui| {
+        ui.label(RichText::new(BROKEN.get(app.lang())).font(tokens.font(Type::Card)).color(tokens.bad));
+        ui.label(RichText::new(vramlab_lesson::render(problem)).font(tokens.font(Type::MonoSmall)));
+    });
+}
+
+fn outcome_ui(ui: &mut Ui, tokens: &Tokens, chapter: &Chapter, lang: Lang) {
+    if chapter.outcome.is_empty() {
+        return;
+    }
+    crate::widgets::card(ui, tokens, |ui| {
+        ui.label(RichText::new(YOU_CAN.get(lang)).font(tokens.font(Type::Card)));
+        ui.add_space(tokens.space.xs);
+        ui.label(RichText::new(chapter.outcome.get(lang)).font(tokens.font(Type::Body)));
+    });
+}
