@@ -4,10 +4,13 @@
 //! file and in `palette.rs` alone. Widgets take tokens, never the application.
 
 pub mod fonts;
+pub mod gallery;
 pub mod headless;
 pub mod icons;
 #[cfg(feature = "kittest")]
 pub mod kittest;
+pub mod math;
+pub mod md;
 pub mod paint;
 pub mod palette;
 pub mod playhead;
