@@ -12,7 +12,8 @@ pub fn row<R>(ui: &mut Ui, tokens: &Tokens, add: impl FnOnce(&mut Flow<'_>) -> R
     let known: Vec<Vec2> = ui.data(|data| data.get_temp(id)).unwrap_or_default();
     let area = Rect::from_min_size(ui.cursor().min, vec2(ui.available_width(), 0.0));
     let gap = vec2(tokens.space.xl, tokens.space.xs);
-    let mut flow = Flow { ui, known, sizes: Vec::new(), at: area.min, area, row_height: 0.0, gap };
+    let least = tokens.px(30.0);
+    let mut flow = Flow { ui, known, sizes: Vec::new(), at: area.min, area, row_height: 0.0, gap, least };
     let result = add(&mut flow);
     let Flow { ui, known, sizes, at, row_height, .. } = flow;
     let bottom = at.y + row_height;
@@ -33,12 +34,14 @@ pub struct Flow<'a> {
     area: Rect,
     row_height: f32,
     gap: Vec2,
+    /// Rows are at least this tall, so that controls of one row share their middle.
+    least: f32,
 }
 
 impl Flow<'_> {
     /// One control, kept together.
     pub fn item<R>(&mut self, add: impl FnOnce(&mut Ui) -> R) -> R {
-        let least = vec2(0.0, self.ui.spacing().interact_size.y);
+        let least = vec2(0.0, self.least);
         let known = self.known.get(self.sizes.len()).copied().unwrap_or(least);
         if self.at.x > self.area.left() && self.at.x + known.x > self.area.right() + 0.5 {
             self.at = pos2(self.area.left(), self.at.y + self.row_height + self.gap.y);

@@ -14,6 +14,7 @@ mod lanes;
 mod sector_map;
 mod steps;
 pub mod svg;
+mod transpose_player;
 pub mod view;
 
 pub use experiment_chart::{ChartData, ExperimentChart};

@@ -4,39 +4,42 @@ use crate::view::ViewCx;
 use egui::Ui;
 use vramlab_kit::{Command, Playhead, playback};
 
-/// A place between 0 (nothing is over) and `total` (everything is).
+/// A place among `total` steps: at least the first is over, and at the last one everything is.
 #[derive(Clone, Debug)]
 pub struct Steps {
     head: Playhead,
+    total: usize,
 }
 
 impl Steps {
+    /// With `now` of `total` steps over.
     pub fn new(now: usize, total: usize, steps_per_sec: f64) -> Self {
-        let mut head = Playhead::new(total + 1, steps_per_sec);
-        head.apply(Command::Seek(now), false);
-        Self { head }
+        let mut head = Playhead::new(total.max(1), steps_per_sec);
+        head.apply(Command::Seek(now.saturating_sub(1)), false);
+        Self { head, total }
     }
 
     /// Steps that are over.
     pub fn now(&self) -> usize {
-        self.head.now()
+        (self.head.now() + 1).min(self.total)
     }
 
-    pub fn total(&self) -> usize {
-        self.head.n_steps().saturating_sub(1)
+    pub fn seek(&mut self, now: usize) {
+        self.head.apply(Command::Seek(now.saturating_sub(1)), false);
+    }
+
+    pub fn apply(&mut self, command: Command, has_motion: bool) {
+        self.head.apply(command, has_motion);
     }
 
     /// Another number of steps; a finished figure stays finished.
     pub fn set_total(&mut self, total: usize) {
         let was_over = self.head.is_at_end() && !self.head.is_playing();
-        self.head.set_n_steps(total + 1);
+        self.total = total;
+        self.head.set_n_steps(total.max(1));
         if was_over {
             self.head.apply(Command::Last, false);
         }
-    }
-
-    pub fn set_speed(&mut self, steps_per_sec: f64) {
-        self.head.set_speed(steps_per_sec);
     }
 
     pub fn is_playing(&self) -> bool {
@@ -61,11 +64,11 @@ mod tests {
     fn a_finished_figure_stays_finished_when_the_question_changes() {
         let mut steps = Steps::new(2, 2, 2.0);
         steps.set_total(32);
-        assert_eq!((steps.now(), steps.total()), (32, 32));
+        assert_eq!(steps.now(), 32);
         steps = Steps::new(1, 4, 2.0);
         steps.set_total(8);
         assert_eq!(steps.now(), 1);
         steps.set_total(0);
-        assert_eq!((steps.now(), steps.total()), (0, 0));
+        assert_eq!(steps.now(), 0);
     }
 }

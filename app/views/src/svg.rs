@@ -1,9 +1,9 @@
 //! A painted figure as SVG: the very shapes that are on screen, with their colours written out.
 //!
 //! Any figure can be saved: run its `ui`, hand over the shapes of its rectangle. Text stays text; its width is fixed, so
-//! that a viewer with other fonts keeps the picture together. Meshes and callbacks are left out (figures paint none).
+//! that a viewer with other fonts keeps the picture together. Of meshes only plain coloured rectangles are kept, which is what figures paint as meshes.
 
-use egui::epaint::{ClippedShape, ColorMode, CubicBezierShape, PathStroke, RectShape, TextShape};
+use egui::epaint::{ClippedShape, ColorMode, CubicBezierShape, Mesh, PathStroke, RectShape, TextShape};
 use egui::{Color32, CornerRadius, FontFamily, Pos2, Rect, Shape, Stroke, StrokeKind};
 use std::fmt::Write as _;
 
@@ -76,7 +76,8 @@ impl Writer {
                 let points = curve.flatten(Some(0.1));
                 self.path(&points, curve.closed, curve.fill, plain(&curve.stroke));
             }
-            Shape::Noop | Shape::Mesh(_) | Shape::Band(_) | Shape::Callback(_) => {}
+            Shape::Mesh(mesh) => self.mesh(mesh),
+            Shape::Noop | Shape::Band(_) | Shape::Callback(_) => {}
         }
     }
 
@@ -117,6 +118,19 @@ impl Writer {
         let place = format!(r#"x="{}" y="{}""#, num(rect.left()), num(rect.top()));
         let size = format!(r#"width="{}" height="{}" rx="{}""#, num(rect.width()), num(rect.height()), num(corner));
         self.put(&format!("<rect {place} {size}{}{}/>", fill_attr(shape.fill), stroke_attr(shape.stroke)));
+    }
+
+    /// Coloured rectangles, four vertices each, as `Mesh::add_colored_rect` makes them.
+    fn mesh(&mut self, mesh: &Mesh) {
+        for quad in mesh.vertices.chunks_exact(4) {
+            let is_plain = quad.iter().all(|vertex| vertex.color == quad[0].color && vertex.uv == egui::epaint::WHITE_UV);
+            let rect = Rect::from_min_max(quad[0].pos, quad[3].pos);
+            if is_plain && rect.is_positive() {
+                let place = format!(r#"x="{}" y="{}""#, num(rect.left()), num(rect.top()));
+                let size = format!(r#"width="{}" height="{}""#, num(rect.width()), num(rect.height()));
+                self.put(&format!("<rect {place} {size}{}/>", fill_attr(quad[0].color)));
+            }
+        }
     }
 
     /// One `<text>` for each run of one font in each row.

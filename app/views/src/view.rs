@@ -78,7 +78,12 @@ const fn entry<V: Visualizer>() -> Entry {
     Entry { id: V::ID, title: V::TITLE, fields: V::fields, open: |args| Ok(Box::new(V::open(args)?)) }
 }
 
-pub const VISUALIZERS: &[Entry] = &[entry::<crate::access_map::AccessMap>(), entry::<crate::bank_grid::BankGrid>(), entry::<crate::sector_map::SectorMap>()];
+pub const VISUALIZERS: &[Entry] = &[
+    entry::<crate::access_map::AccessMap>(),
+    entry::<crate::bank_grid::BankGrid>(),
+    entry::<crate::sector_map::SectorMap>(),
+    entry::<crate::transpose_player::TransposePlayer>(),
+];
 
 pub fn find(id: &str) -> Option<&'static Entry> {
     VISUALIZERS.iter().find(|entry| entry.id == id)
