@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(1024) shared_banks(const unsigned* 
         unsigned rounds = turn == 0 ? n_warm : n_rounds;
         __syncthreads();
         start = clock64();
-#pragma unroll 4
+#pragma unroll 16
         for (unsigned round = 0; round < rounds; ++round) {
 #pragma unroll
             for (int k = 0; k < LOADS; ++k) {
@@ -63,7 +63,14 @@ extern "C" __global__ void __launch_bounds__(1024) shared_banks(const unsigned* 
         __syncthreads();
         end = clock64();
     }
-    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+    // One word a block, added up by atomics so that no further load from shared memory is counted.
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) {
+        sum += __shfl_xor_sync(0xFFFFFFFFu, sum, step);
+    }
+    if (lane == 0) {
+        atomicAdd(&out[blockIdx.x], sum);
+    }
     if (threadIdx.x == 0) {
         cycles[blockIdx.x] = end - start;
     }

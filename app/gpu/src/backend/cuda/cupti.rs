@@ -2,7 +2,7 @@
 //! launch, replayed once a pass. Never used inside timed launches.
 //!
 //! The order of calls is that of the CUPTI documentation, section "Range Profiling API": host object and configuration
-//! image once a job, then enable, configure, start, range, stop, decode, evaluate, disable once a point.
+//! image, enable and disable once a job; configure, start, range, stop, decode, evaluate once a point.
 #![expect(unsafe_code, reason = "this is the border to CUPTI; it hands out plain numbers")]
 
 use super::driver::Device;
@@ -79,11 +79,16 @@ pub struct Counters {
     pub n_passes: usize,
 }
 
+/// Whether CUPTI can be loaded. Whether it may count is known only to the driver.
+pub fn is_installed() -> bool {
+    // SAFETY: asking whether a library can be loaded runs only its initialisers.
+    unsafe { sys::is_culib_present() }
+}
+
 impl Counters {
     /// Prepares to read `metrics`. The error says why that cannot be done here.
     pub fn open(device: &Device, metrics: &[String]) -> Result<Self, Why> {
-        // SAFETY: asking whether a library can be loaded runs only its initialisers.
-        if !unsafe { sys::is_culib_present() } {
+        if !is_installed() {
             return Err(
                 "CUPTI is not installed (libcupti.so.13 or .so.12); it comes with the CUDA toolkit and as the \
                         Python package nvidia-cuda-cupti"
@@ -146,11 +151,11 @@ impl Counters {
     /// Runs `before` and then `launch` once a pass, with the counters on around `launch` alone.
     pub fn read(
         &self,
-        device: &Device,
+        session: &Session,
         before: &Work<'_>,
         launch: &Work<'_>,
     ) -> Result<BTreeMap<String, f64>, Failure> {
-        guarded("CUPTI", || Session::open(device)?.read(self, before, launch)).map_err(|error| error.to_string())?
+        guarded("CUPTI", || session.read(self, before, launch)).map_err(|error| error.to_string())?
     }
 
     fn evaluate(&self, data: &[u8]) -> Result<BTreeMap<String, f64>, Why> {
@@ -204,12 +209,12 @@ fn availability(device: &Device) -> Result<Vec<u8>, Why> {
 }
 
 /// The range profiler, enabled on the context until dropped.
-struct Session(*mut sys::CUpti_RangeProfiler_Object);
+pub struct Session(*mut sys::CUpti_RangeProfiler_Object);
 
 impl Session {
-    fn open(device: &Device) -> Result<Self, Why> {
+    pub fn open(device: &Device) -> Result<Self, Why> {
         let mut enable = params!(CUpti_RangeProfiler_Enable_Params, pRangeProfilerObject { ctx: device.context });
-        call!(cuptiRangeProfilerEnable, enable)?;
+        guarded("CUPTI", || call!(cuptiRangeProfilerEnable, enable)).map_err(|error| error.to_string())??;
         Ok(Self(enable.pRangeProfilerObject))
     }
 

@@ -1,17 +1,20 @@
 //! CUDA through the driver API, loaded dynamically: the same program starts on a machine without a GPU.
 //!
-//! Read this file, then `timing.rs` (how a launch is timed) and `buffers.rs`. `driver.rs`, `compile.rs`, `cupti.rs` and
+//! Read this file, then `point.rs`, `timing.rs` (how a launch is timed) and `counts.rs`. `driver.rs`, `compile.rs`, `cupti.rs` and
 //! `nvml.rs` are the borders to NVIDIA's libraries. Everything that differs between kernels comes from their manifests.
 
 pub mod buffers;
 pub mod compile;
+mod counts;
 pub mod cupti;
 pub mod driver;
 pub mod errors;
 pub mod facts;
 mod guard;
+mod host;
 pub mod nvml;
 mod point;
+pub mod selftest;
 pub mod timing;
 pub mod tools;
 
@@ -21,8 +24,9 @@ use crate::launch::Launch;
 use crate::plan::PointPlan;
 use crate::protocol::Job;
 use buffers::Buffers;
-use cupti::Counters;
-use driver::{Device, Function, Memory, Shape};
+use counts::Counted;
+use driver::{Device, Function, Shape};
+use host::Host;
 use nvml::Sensors;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -37,11 +41,9 @@ pub fn open(budget_bytes: Option<u64>) -> Result<Box<dyn Backend>, RunError> {
 /// The device with everything that stays warm between jobs. Fields are dropped in order: the device last.
 pub struct Cuda {
     buffers: Buffers,
-    counters: Option<Counters>,
-    /// Written over between counter passes, so that each starts with a cold L2.
-    scratch: Option<Memory>,
-    /// What was read back last, kept so that its pages stay mapped.
-    host: BTreeMap<String, Vec<u8>>,
+    counted: Counted,
+    /// What was read back last, kept from point to point.
+    host: Host,
     /// Compiled kernels by source, entry and definitions.
     functions: BTreeMap<(String, String, Vec<String>), Rc<Function>>,
     tools: Tools,
@@ -63,9 +65,8 @@ impl Cuda {
         Ok(Self {
             tools: Tools::compile(cc)?,
             buffers: Buffers::default(),
-            counters: None,
-            scratch: None,
-            host: BTreeMap::new(),
+            counted: Counted::new(),
+            host: Host::default(),
             functions: BTreeMap::new(),
             sensors,
             cc,
@@ -101,25 +102,6 @@ impl Cuda {
         self.functions.insert(key, function.clone());
         Ok(function)
     }
-
-    fn open_counters(&mut self, job: &Job) -> Rung {
-        self.counters = None;
-        if job.counters.is_empty() {
-            return Rung::none("this experiment reads no counters");
-        }
-        match Counters::open(&self.device, &job.counters) {
-            Ok(counters) => {
-                let why = format!(
-                    "{} counters in this process, {} pass(es) of one launch each, outside the timed launches",
-                    job.counters.len(),
-                    counters.n_passes
-                );
-                self.counters = Some(counters);
-                Rung { id: "cupti".to_owned(), why }
-            }
-            Err(why) => Rung::none(why),
-        }
-    }
 }
 
 fn content(what: String) -> RunError {
@@ -144,7 +126,7 @@ impl Backend for Cuda {
             let launch = point::resolve(job, first)?;
             self.function(job, &launch)?;
         }
-        Ok(self.open_counters(job))
+        self.count_all(job, cx)
     }
 
     fn run_point(&mut self, job: &Job, point: &PointPlan, cx: &mut PointCx) -> Result<Point, RunError> {
@@ -153,8 +135,7 @@ impl Backend for Cuda {
 
     fn end(&mut self, _job: &Job) {
         self.buffers.clear();
-        self.scratch = None;
-        self.counters = None;
+        self.counted.clear();
         self.host.clear();
     }
 }

@@ -1,7 +1,7 @@
 //! One point: allocate, fill, warm up, sample, check against the reference, read counters.
 
-use super::cupti::Failure;
-use super::driver::{Function, Memory};
+use super::counts::key;
+use super::driver::{Function, Shape};
 use super::timing::{Launch as Queue, Timer};
 use super::{Cuda, content, shape};
 use crate::backend::PointCx;
@@ -11,6 +11,7 @@ use crate::oracle;
 use crate::plan::{Mode, PointPlan, default_budget};
 use crate::protocol::Job;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use vramlab_trace::run::median;
 use vramlab_trace::{Invalid, OracleOutcome, Point, Telemetry};
 
@@ -27,24 +28,27 @@ struct Timed {
     telemetry: Telemetry,
 }
 
+/// A launch with its code and arguments.
+pub(super) struct Ready {
+    pub function: Rc<Function>,
+    pub shape: Shape,
+    pub args: Vec<u64>,
+}
+
+impl Ready {
+    pub fn queue(&self) -> Result<(), RunError> {
+        self.function.launch(self.shape, &self.args)
+    }
+}
+
 impl Cuda {
     pub(super) fn measure(&mut self, job: &Job, point: &PointPlan, cx: &mut PointCx) -> Result<Point, RunError> {
         cx.check()?;
-        let launch = resolve(job, point)?;
-        let function = self.function(job, &launch)?;
-        let budget_bytes = self.budget_bytes.unwrap_or_else(|| default_budget(&self.facts));
-        self.buffers.prepare(&self.device, &job.kernel, point, budget_bytes)?;
-        self.buffers.fill(&self.tools, &job.kernel, job.seed)?;
-        let args = self.args(&launch)?;
-        let queue = || function.launch(shape(&launch), &args);
-        let timed = self.time(job, point, &queue, cx)?;
+        let ready = self.ready(job, point)?;
+        let timed = self.time(job, point, &|| ready.queue(), cx)?;
         cx.set_telemetry(timed.telemetry.clone());
-        // Once more on poisoned outputs, so that the check sees this launch alone.
-        self.buffers.fill(&self.tools, &job.kernel, job.seed)?;
-        queue()?;
-        self.device.synchronize(&function.name)?;
-        let oracle = self.check(job, point)?;
-        let counters = self.count(&function, &queue)?;
+        let oracle = self.verify(job, point, &ready)?;
+        let counters = self.counted.get(&key(point)).cloned().unwrap_or_default();
         let is_wrong = matches!(oracle, OracleOutcome::Failed { .. });
         Ok(Point {
             series: point.series.clone(),
@@ -56,6 +60,24 @@ impl Cuda {
             oracle: Some(oracle),
             invalid: is_wrong.then_some(Invalid::WrongResult),
         })
+    }
+
+    /// Compiles, allocates and fills what the point needs.
+    pub(super) fn ready(&mut self, job: &Job, point: &PointPlan) -> Result<Ready, RunError> {
+        let launch = resolve(job, point)?;
+        let function = self.function(job, &launch)?;
+        let budget_bytes = self.budget_bytes.unwrap_or_else(|| default_budget(&self.facts));
+        self.buffers.prepare(&self.device, &job.kernel, point, budget_bytes)?;
+        self.buffers.fill(&self.tools, &job.kernel, job.seed)?;
+        Ok(Ready { function, shape: shape(&launch), args: self.args(&launch)? })
+    }
+
+    /// One launch on freshly poisoned outputs, held against the reference.
+    pub(super) fn verify(&mut self, job: &Job, point: &PointPlan, ready: &Ready) -> Result<OracleOutcome, RunError> {
+        self.buffers.fill(&self.tools, &job.kernel, job.seed)?;
+        ready.queue()?;
+        self.device.synchronize(&ready.function.name)?;
+        self.check(job, point)
     }
 
     fn args(&self, launch: &Launch) -> Result<Vec<u64>, RunError> {
@@ -75,9 +97,8 @@ impl Cuda {
     }
 
     fn time(&mut self, job: &Job, point: &PointPlan, queue: &Queue<'_>, cx: &PointCx) -> Result<Timed, RunError> {
-        let clock_mhz = self.facts.sm_clock_mhz.unwrap_or(1_500.0);
-        let timer = Timer::new(&self.device, &self.tools, &self.sensors, clock_mhz, &job.kernel.slug)?;
-        let one_ns = timer.warm_up(queue, &mut self.settled_mhz, cx)?;
+        let timer = self.timer(&job.kernel.slug)?;
+        let (one_ns, settled_mhz) = timer.warm_up(queue, self.settled_mhz, cx)?;
         let batch = Timer::batch(one_ns);
         let names = job.kernel.cuda.as_ref().map(|cuda| cuda.cycles.clone()).unwrap_or_default();
         let mut samples_ns = Vec::new();
@@ -90,7 +111,13 @@ impl Cuda {
             }
         }
         let telemetry = timer.telemetry(queue, one_ns)?;
+        self.settled_mhz = settled_mhz;
         Ok(Timed { samples_ns, readings, telemetry })
+    }
+
+    pub(super) fn timer<'a>(&'a self, kernel: &'a str) -> Result<Timer<'a>, RunError> {
+        let clock_mhz = self.facts.sm_clock_mhz.unwrap_or(1_500.0);
+        Timer::new(&self.device, &self.tools, &self.sensors, clock_mhz, kernel)
     }
 
     /// The median of a buffer of 64-bit cycle counts.
@@ -105,10 +132,9 @@ impl Cuda {
     /// Holds the outputs against the reference.
     fn check(&mut self, job: &Job, point: &PointPlan) -> Result<OracleOutcome, RunError> {
         let names = oracle::read_back(&job.kernel);
-        self.host.retain(|name, _| names.contains(&name.as_str()));
+        self.host.retain(&names);
         for name in names {
-            let bytes = self.host.entry(name.to_owned()).or_default();
-            bytes.resize(self.buffers.bytes(name) as usize, 0);
+            let bytes = self.host.get(name, self.buffers.bytes(name) as usize);
             self.buffers.get(name)?.read(0, bytes, name)?;
         }
         let max_words = match job.plan.mode {
@@ -123,34 +149,5 @@ impl Cuda {
             max_words,
         };
         oracle::check(&check).map_err(|why| content(format!("kernel {}: {why}", job.kernel.slug)))
-    }
-
-    /// Reads the counters of one launch on a cold L2, if this job reads any.
-    fn count(&mut self, function: &Function, queue: &Queue<'_>) -> Result<BTreeMap<String, f64>, RunError> {
-        let Some(counters) = &self.counters else { return Ok(BTreeMap::new()) };
-        let l2_bytes = self.facts.l2_bytes.unwrap_or(64e6) as u64;
-        if self.scratch.is_none() {
-            self.scratch = Memory::alloc(&self.device, 2 * l2_bytes, "scratch").ok();
-        }
-        let cool = || match &self.scratch {
-            Some(scratch) => {
-                scratch.set(0x5A, scratch.bytes, "scratch")?;
-                self.device.synchronize("scratch")
-            }
-            None => Ok(()),
-        };
-        let launch = || {
-            queue()?;
-            self.device.synchronize(&function.name)
-        };
-        match counters.read(&self.device, &cool, &launch) {
-            Ok(values) => Ok(values),
-            Err(Failure::Run(error)) => Err(error),
-            // A profiler that stops working costs the counters, not the measurement; the parent keeps these words.
-            Err(Failure::Profiler(why)) => {
-                eprintln!("counters of {}: {why}", function.name);
-                Ok(BTreeMap::new())
-            }
-        }
     }
 }

@@ -46,39 +46,47 @@ impl<'a> Timer<'a> {
         Ok(Self { device, tools, sensors, sm_clock_mhz, from: Event::new()?, to: Event::new()?, kernel })
     }
 
-    /// Runs the launch until the SM clock stands still, and says how long one launch takes then, in nanoseconds.
-    /// `settled_mhz` is the clock after the last point; near it, a short warm-up is enough.
-    pub fn warm_up(&self, launch: &Launch<'_>, settled_mhz: &mut Option<f64>, cx: &PointCx) -> Result<f64, RunError> {
+    /// Runs the launch until the SM clock stands still; gives the time of one launch then, in nanoseconds, and the
+    /// clock. Near the clock of the last point, `settled_mhz`, a short warm-up is enough.
+    pub fn warm_up(
+        &self,
+        launch: &Launch<'_>,
+        settled_mhz: Option<f64>,
+        cx: &PointCx,
+    ) -> Result<(f64, Option<f64>), RunError> {
         launch()?;
         self.device.synchronize(self.kernel)?;
         let mut one_ns = self.sample(launch, 1)?;
         let start = Instant::now();
-        let mut last_mhz = *settled_mhz;
+        let mut last_mhz = settled_mhz;
         loop {
-            cx.check()?;
-            let step = Instant::now();
-            while step.elapsed() < SETTLE_STEP {
-                let n = (SETTLE_STEP.as_nanos() as f64 / one_ns.max(1_000.0)).clamp(1.0, 512.0) as u32;
-                for _ in 0..n {
-                    launch()?;
-                }
-                self.device.synchronize(self.kernel)?;
-            }
+            self.run_for(launch, one_ns, SETTLE_STEP, cx)?;
             let now_mhz = self.sensors.sm_clock_mhz();
             let is_still = match (last_mhz, now_mhz) {
                 (Some(last), Some(now)) => (now / last - 1.0).abs() <= 0.01,
-                // Without a clock to read, the longest ramp that was seen has to pass.
-                _ => start.elapsed() > SETTLE_MOST / 3,
+                // Without a clock to read, the longest ramp that was seen has to pass once.
+                _ => start.elapsed() > if settled_mhz.is_some() { SETTLE_LEAST } else { SETTLE_MOST / 3 },
             };
             let is_enough = settled_mhz.is_some() || start.elapsed() >= SETTLE_LEAST;
             if (is_still && is_enough) || start.elapsed() >= SETTLE_MOST {
-                *settled_mhz = now_mhz;
-                break;
+                return Ok((self.sample(launch, 1)?, now_mhz));
             }
             last_mhz = now_mhz;
             one_ns = self.sample(launch, 1)?;
         }
-        self.sample(launch, 1)
+    }
+
+    fn run_for(&self, launch: &Launch<'_>, one_ns: f64, time: Duration, cx: &PointCx) -> Result<(), RunError> {
+        let start = Instant::now();
+        let n = (time.as_nanos() as f64 / one_ns.max(1_000.0)).clamp(1.0, 512.0) as u32;
+        while start.elapsed() < time {
+            cx.check()?;
+            for _ in 0..n {
+                launch()?;
+            }
+            self.device.synchronize(self.kernel)?;
+        }
+        Ok(())
     }
 
     /// How many launches one sample holds.

@@ -1,0 +1,94 @@
+//! The self-test of a GPU machine as a program of its own: `gpu_suite [OUT]` runs everything, `gpu_suite small` launches
+//! every kernel once at a small size, for a memory checker. Run it in the repository's root.
+#![expect(clippy::print_stdout, reason = "this is a program for a terminal")]
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use vramlab_gpu::backend::cuda::selftest::{self, Setup};
+use vramlab_gpu::read::Library;
+
+const COMMAND: &str = "cargo run --release -p vramlab-gpu --features cuda --example gpu_suite -- OUT";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().collect();
+    let first = args.get(1).map_or("gpu-suite", String::as_str);
+    let program = concat!("vramlab-gpu ", env!("CARGO_PKG_VERSION"));
+    match first {
+        vramlab_gpu::child::SUBCOMMAND => vramlab_gpu::child::run(program, args.get(2).map(String::as_str)),
+        "small" => small(),
+        out => suite(PathBuf::from(out), program),
+    }
+}
+
+fn library() -> Library {
+    let mut files = Vec::new();
+    for folder in entries(Path::new("kernels")) {
+        for file in entries(&folder).into_iter().filter(|path| path.is_file()) {
+            if let Ok(text) = std::fs::read_to_string(&file) {
+                files.push((file.to_string_lossy().replace('\\', "/"), text));
+            }
+        }
+    }
+    Library::from_files(files.iter().map(|(name, text)| (name.as_str(), text.as_str())))
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let read = std::fs::read_dir(folder).into_iter().flatten();
+    let mut paths: Vec<_> = read.filter_map(Result::ok).map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+fn small() -> ExitCode {
+    match selftest::small(&library()) {
+        Ok(n) => {
+            println!("{n} launches, all right");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            println!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn suite(out: PathBuf, program: &str) -> ExitCode {
+    if let Err(error) = std::fs::create_dir_all(&out) {
+        println!("{}: {error}", out.display());
+        return ExitCode::FAILURE;
+    }
+    let setup = Setup {
+        out,
+        library: library(),
+        peers: PathBuf::from("kernels/peers"),
+        date: std::env::var("VRAMLAB_DATE").unwrap_or_default(),
+        program: program.to_owned(),
+        say: Box::new(|line| println!("{line}")),
+    };
+    for problem in &setup.library.problems {
+        println!("{problem}");
+    }
+    match selftest::run(&setup) {
+        Ok(outcome) => finish(&setup, &outcome),
+        Err(error) => {
+            println!("no GPU, no self-test: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn finish(setup: &Setup, outcome: &selftest::Outcome) -> ExitCode {
+    let table = outcome.table.markdown(&outcome.facts, &setup.date, &setup.program, COMMAND);
+    println!("\n{table}");
+    let runs = serde_json::to_string(&outcome.runs).unwrap_or_default();
+    let written = std::fs::write(setup.out.join("RESULTS.md"), table)
+        .and_then(|()| std::fs::write(setup.out.join("runs.json"), runs));
+    match written {
+        Ok(()) if outcome.table.n_missed() == 0 => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("{}: {error}", setup.out.display());
+            ExitCode::FAILURE
+        }
+    }
+}

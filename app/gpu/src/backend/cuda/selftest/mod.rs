@@ -1,0 +1,71 @@
+//! The self-test of a GPU machine: every CUDA experiment in full with its reference and counters, our numbers beside
+//! those of peers measured in the same start, and faults made on purpose. Writes `runs.json` and `RESULTS.md`.
+//!
+//! `experiments.rs` runs what readers run, through the child process; `peers.rs` measures beside the driver's copy,
+//! PyTorch, Triton and plain C++; `faults.rs` breaks things; `table.rs` is the table. A missing GPU is a failure here.
+
+mod experiments;
+mod faults;
+mod peers;
+mod small;
+mod table;
+
+pub use small::small;
+pub use table::{Row, Table};
+
+use crate::RunError;
+use crate::client::{Client, Limits, Spawn};
+use crate::client::{ClientEvent, Target};
+use crate::read::Library;
+use std::path::PathBuf;
+use std::sync::Arc;
+use vramlab_trace::{Backend, DeviceFacts, Run};
+
+/// What the self-test needs from its surroundings.
+pub struct Setup {
+    /// Folder for `runs.json` and `RESULTS.md`.
+    pub out: PathBuf,
+    pub library: Library,
+    /// The scripts and sources of the peers, `kernels/peers`.
+    pub peers: PathBuf,
+    /// Today, `2026-11-30`.
+    pub date: String,
+    /// Name and version of the program.
+    pub program: String,
+    /// Told what is being done, line by line.
+    pub say: Box<dyn Fn(&str)>,
+}
+
+/// What came of it.
+pub struct Outcome {
+    pub facts: DeviceFacts,
+    pub runs: Vec<Run>,
+    pub table: Table,
+}
+
+/// Runs everything. The error is that of the device: without one there is no self-test.
+pub fn run(setup: &Setup) -> Result<Outcome, RunError> {
+    let mut client = client()?;
+    let facts = client.facts_blocking(Target::new(Backend::Cuda))?;
+    (setup.say)(&format!("{} (driver {})", facts.name, facts.driver));
+    let mut table = Table::default();
+    let runs = experiments::run_all(setup, &mut client, &facts, &mut table);
+    experiments::first_number(setup, &mut client, &facts, &mut table);
+    faults::drill(setup, &mut client, &mut table);
+    drop(client);
+    peers::measure(setup, &mut table);
+    Ok(Outcome { facts, runs, table })
+}
+
+fn client() -> Result<Client, RunError> {
+    let spawn = Spawn::own().map_err(|error| RunError::Unavailable {
+        what: format!("this program cannot find itself: {error}"),
+        fix: "start it by its full path".to_owned(),
+    })?;
+    Ok(Client::new(spawn, Limits::default(), Arc::new(|| {})))
+}
+
+/// True for the one event that carries a measured point.
+fn is_point(event: &ClientEvent) -> bool {
+    matches!(event, ClientEvent::Point { .. })
+}
