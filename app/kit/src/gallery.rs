@@ -1,6 +1,8 @@
 //! Every widget on one page: for a picture test in both themes, and for whoever changes one.
 
+use crate::axis::{Axis, Plane, Spread};
 use crate::icons::Icon;
+use crate::paint::Area;
 use crate::playhead::Playhead;
 use crate::tokens::{Role, Tokens, Type, Verdict};
 use crate::widgets::*;
@@ -51,6 +53,8 @@ pub fn gallery_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, state: &mut Gallery)
     step_bar(ui, tokens, &steps, 2);
     card(ui, tokens, |ui| figure_ui(ui, tokens, lang, state));
     card(ui, tokens, |ui| controls_ui(ui, tokens, lang, state));
+    card(ui, tokens, |ui| prose_ui(ui, tokens, lang));
+    card(ui, tokens, |ui| formulas_ui(ui, tokens, lang));
     card(ui, tokens, |ui| signs_ui(ui, tokens, lang));
 }
 
@@ -131,18 +135,79 @@ fn controls_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, _state: &mut Gallery) {
     meter(ui, tokens, Text::new("功耗", "Power").get(lang), None, "–");
 }
 
+fn prose_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang) {
+    let text = Text::new(
+        "### 一次读取，几次传输\n\n一个 **warp** 的 32 个 lane 各读 4 字节，一共要 *128 字节*。显存不按字节搬，它按 32 字节的扇区（sector）搬：`stride = 2` 时搬 256 B，其中一半白搬。先修内容见[第 01 章](chapter:01)，后面会用到。\n\n1. 看图\n2. 预测：\n   - 步长 2\n   - 步长 8\n\n> 模型只数扇区，不管缓存命中。\n\n| 步长 | 扇区 | 说明 |\n| ---: | ---: | --- |\n| 1 | 4 | 全部用上 |\n| 8 | 32 | 每个 lane 独占一个扇区，搬来的 32 字节里只用 4 字节，其余全部浪费 |\n\n```c\nfloat v = in[threadIdx.x * stride]; // 32 lanes\n```\n",
+        "### One load, several transfers\n\nThe 32 lanes of a **warp** read 4 bytes each, *128 bytes* in all. Memory does not move bytes, it moves sectors of 32: at `stride = 2` it moves 256 B, half of them for nothing. [Chapter 01](chapter:01) has the background.\n\n1. Look\n2. Predict:\n   - stride 2\n   - stride 8\n\n> The model counts sectors only, not cache hits.\n\n| stride | sectors | remark |\n| ---: | ---: | --- |\n| 1 | 4 | all of it used |\n| 8 | 32 | each lane has a sector of its own, and uses 4 of the 32 bytes that were moved for it |\n\n```c\nfloat v = in[threadIdx.x * stride]; // 32 lanes\n```\n",
+    );
+    crate::md::markdown(ui, tokens, text.get(lang));
+}
+
+fn formulas_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang) {
+    section(ui, tokens, Text::new("公式", "Formulas").get(lang));
+    let values = [("bytes_used", 128.0), ("sectors", 8.0), ("n_elems", 1_048_576.0), ("width", 33.0), ("x", 3.0)];
+    let values = values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let symbols = std::collections::BTreeMap::new();
+    for source in [
+        "bytes_used / (32 * sectors)",
+        "ceil_div(n_elems, 32) * sqrt(x ^ 2 + 1) - floor(x / width)",
+        "round_up(width, 32) * 1e9 + if(x > 2, log2(n_elems), max(x, 0))",
+        "(x + 1) ^ 2 / (1 - x / (x + width)) - -x % 3 * pow2_floor(width) + alpha",
+    ] {
+        if let Ok(formula) = vramlab_units::Formula::parse(source) {
+            crate::math::equation(ui, tokens, "eff_max", &formula, &symbols, &values, "50 %");
+        }
+    }
+}
+
 fn signs_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang) {
     section(ui, tokens, Text::new("颜色与图标", "Colours and icons").get(lang));
-    ui.horizontal_wrapped(|ui| {
-        for role in Role::ALL {
-            let (rect, _) = ui.allocate_exact_size(egui::vec2(tokens.px(44.0), tokens.px(20.0)), egui::Sense::hover());
-            ui.painter().rect_filled(rect, 3.0, tokens.role(role));
-        }
-    });
+    let areas = [Area::Free, Area::CachedFree, Area::Fragmented, Area::Unknown, Area::Wasted];
+    let layout = GridLayout::fitted(96, 32, 8, ui.available_width(), tokens.px(24.0));
+    let cell = |cell_idx: usize| match cell_idx / 8 {
+        group @ 0..6 => Cell::Role(Role::ALL[group]),
+        group @ 6..11 => Cell::Area(areas[group - 6]),
+        _ if cell_idx.is_multiple_of(2) => Cell::Role(Role::Parameters),
+        _ => Cell::Faint(Role::Parameters),
+    };
+    byte_grid(ui, tokens, &layout, "bytes", Some(37), &|cell_idx| cell_idx.to_string(), &cell);
+    let role_names = ["parameters", "gradients", "optimizer", "activations", "KV cache", "workspace"];
+    let roles = Role::ALL.into_iter().zip(role_names).map(|(role, name)| (Mark::Square(tokens.role(role)), name));
+    let area_names = ["free", "cached", "fragmented", "unknown", "unused"];
+    let areas = areas.into_iter().zip(area_names).map(|(area, name)| (Mark::Area(area), name));
+    let lines = [
+        (Mark::Predicted, "predicted"),
+        (Mark::Measured(tokens.role(Role::Parameters)), "measured"),
+        (Mark::Yours, "yours"),
+    ];
+    legend(ui, tokens, &roles.chain(areas).chain(lines).collect::<Vec<_>>());
+    plane_ui(ui, tokens);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
         for icon in Icon::ALL {
             Button::icon_only(icon, "icon").show(ui, tokens);
         }
     });
+}
+
+/// An axis cross with a ramp of the memory hierarchy and a row of series colours.
+fn plane_ui(ui: &mut Ui, tokens: &Tokens) {
+    let size = egui::vec2(ui.available_width(), tokens.px(180.0));
+    let (rect, _) = ui.allocate_exact_size(size, egui::Sense::hover());
+    let margin = egui::vec2(tokens.px(52.0), tokens.px(28.0));
+    let rect = egui::Rect::from_min_max(rect.min + egui::vec2(margin.x, 8.0), rect.max - egui::vec2(12.0, margin.y));
+    let axes = (Axis::new(Spread::Log2, 1.0, 64.0), Axis::around(Spread::Log10, [182.0, 4512.0]));
+    let (Some(x), Some(y)) = axes else { return };
+    let plane = Plane { x, y, rect };
+    plane.paint_grid(ui.painter(), tokens, &vramlab_units::show::number, &vramlab_units::show::number);
+    for series_idx in 0..7 {
+        let points: Vec<_> = (0..=6)
+            .filter_map(|step| plane.pos(f64::from(step).exp2(), 4500.0 / (1.0 + f64::from(step * series_idx) / 4.0)))
+            .collect();
+        let color = tokens.series(series_idx as usize, 7);
+        ui.painter().line(points.clone(), tokens.stroke(2.0, color));
+        points.iter().for_each(|at| {
+            ui.painter().circle_filled(*at, tokens.px(3.0), tokens.hierarchy(series_idx as f32 / 6.0));
+        });
+    }
 }

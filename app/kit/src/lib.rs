@@ -3,6 +3,7 @@
 //! Read `tokens.rs` first. Every colour, size and stroke on screen comes from there; raw colour constructors live in that
 //! file and in `palette.rs` alone. Widgets take tokens, never the application.
 
+pub mod axis;
 pub mod fonts;
 pub mod gallery;
 pub mod headless;
@@ -22,6 +23,7 @@ pub mod widgets;
 #[cfg(test)]
 mod tokens_test;
 
+pub use axis::{Axis, Plane, Spread};
 pub use headless::Headless;
 pub use icons::Icon;
 pub use paint::Area;

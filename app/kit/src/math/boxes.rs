@@ -90,9 +90,9 @@ impl MathBox {
     /// Between two fences drawn as strokes, as high as the content.
     pub fn fenced(self, kind: Fence, stroke: Stroke) -> Self {
         let (top, bottom, arm) = (-self.ascent, self.descent, 4.0_f32.max(self.height() * 0.12));
-        let (pad, right) = (arm + 2.0, self.width + 2.0 * (arm + 2.0));
+        let (pad, right) = (arm + 4.0, self.width + 2.0 * (arm + 4.0));
         let mut whole = Self { width: right, ascent: self.ascent, descent: self.descent, items: Vec::new() };
-        for (outer, inner) in [(1.5, arm + 0.5), (right - 1.5, right - arm - 0.5)] {
+        for (outer, inner) in [(3.0, arm + 2.0), (right - 3.0, right - arm - 2.0)] {
             whole.items.push(Item::Line { points: kind.points(outer, inner, top, bottom), stroke });
         }
         whole.add(self, vec2(pad, 0.0));

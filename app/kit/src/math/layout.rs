@@ -146,8 +146,8 @@ impl Pen<'_> {
 
     pub fn name(&self, name: &str) -> MathBox {
         if let Some(text) = self.names.text(name) {
-            let color = if self.names.is_value() { self.tokens.accent } else { self.tokens.ink };
-            return self.text(&text, FontFamily::Proportional, color);
+            let family = if self.names.is_value() { crate::fonts::strong() } else { FontFamily::Proportional };
+            return self.text(&text, family, self.tokens.ink);
         }
         let (base, subscript) = name_parts(name);
         let base = self.upright(&base);

@@ -85,26 +85,35 @@ impl Page<'_> {
         }
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = egui::Vec2::ZERO;
-            for run in spans.chunk_by(|a, b| a.link == b.link) {
-                match &run[0].link {
-                    None => {
-                        ui.add(Label::new(job(self.tokens, run, color, role)).wrap());
-                    }
-                    Some(url) => self.link_ui(ui, run, url, role),
+            let runs: Vec<&[Span]> = spans.chunk_by(|a, b| a.link == b.link).collect();
+            let mut n_taken = 0; // bytes of this run that went along with the link before it
+            for (run_idx, run) in runs.iter().enumerate() {
+                let mut run = run.to_vec();
+                run[0].text.drain(..std::mem::take(&mut n_taken));
+                if run[0].link.is_some() {
+                    let next = runs.get(run_idx + 1).map_or("", |next| next[0].text.as_str());
+                    n_taken = closing_punctuation(next);
+                    self.link_ui(ui, &run, &next[..n_taken], (color, role));
+                } else {
+                    ui.add(Label::new(job(self.tokens, &run, color, role)).wrap());
                 }
             }
         });
     }
 
-    fn link_ui(&mut self, ui: &mut Ui, run: &[Span], url: &str, role: Type) {
-        let tokens = self.tokens;
+    /// A link, and the punctuation that may not begin the line after it.
+    fn link_ui(&mut self, ui: &mut Ui, run: &[Span], after: &str, (color, role): (Color32, Type)) {
+        let (tokens, url) = (self.tokens, run[0].link.as_deref().unwrap_or_default());
         let mut job = job(tokens, run, tokens.accent, role);
         for section in &mut job.sections {
             section.format.underline = Stroke::new(1.0, tokens.tint(tokens.accent, 0.45));
         }
-        let text = job.text.clone();
+        let name = job.text.clone();
+        if !after.is_empty() {
+            job.append(after, 0.0, span_format(tokens, &Span::default(), color, role));
+        }
         let response = ui.add(Label::new(job).wrap().sense(Sense::click()).selectable(false));
-        response.widget_info(|| WidgetInfo::labeled(Role::Link, true, &text));
+        response.widget_info(|| WidgetInfo::labeled(Role::Link, true, &name));
         crate::paint::focus_ring(ui, tokens, &response, response.rect, 2.0);
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand).on_hover_text(url);
         if response.clicked() {
@@ -174,6 +183,11 @@ fn code_ui(ui: &mut Ui, tokens: &Tokens, text: &str) {
     });
 }
 
+/// How many bytes at the start of `text` are punctuation that stays with the word before it.
+fn closing_punctuation(text: &str) -> usize {
+    text.find(|c: char| !"，。、；：！？）」』》”’,.;:!?)".contains(c)).unwrap_or(text.len())
+}
+
 fn job(tokens: &Tokens, spans: &[Span], color: Color32, role: Type) -> LayoutJob {
     let mut job = LayoutJob::default();
     for span in spans {
@@ -194,8 +208,10 @@ fn span_format(tokens: &Tokens, span: &Span, color: Color32, role: Type) -> Text
     if span.is_code {
         font = egui::FontId::monospace(font.size * 0.92);
     }
+    let line = (tokens.font(role).size * 1.6).round();
     TextFormat {
-        line_height: Some((tokens.font(role).size * 1.6).round()),
+        line_height: Some(if span.is_code { line - tokens.px(5.0) } else { line }),
+        valign: Align::Center,
         italics: span.is_emphasis && !is_wide,
         background: if span.is_code { tokens.sunken } else { Color32::TRANSPARENT },
         expand_bg: 2.0,

@@ -73,6 +73,7 @@ impl<'a> Note<'a> {
         let frame = Frame::new().fill(fill).corner_radius(tokens.control_corner()).inner_margin(margin);
         let mut answer = NoteAnswer::default();
         frame.show(ui, |ui| {
+            ui.set_width(ui.available_width());
             ui.horizontal_top(|ui| {
                 let (square, _) = ui.allocate_exact_size(vec2(tokens.px(16.0), tokens.px(22.0)), Sense::hover());
                 self.icon().paint(ui.painter(), tokens, square, color);

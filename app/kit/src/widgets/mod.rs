@@ -1,9 +1,11 @@
 //! Shared widgets. Each takes the tokens, and gives itself a name for screen readers.
 
 pub mod button;
+pub mod byte_grid;
 pub mod card;
 pub mod chip;
 pub mod finding;
+pub mod legend;
 pub mod number;
 pub mod playback;
 pub mod segmented;
@@ -11,9 +13,11 @@ pub mod slider;
 pub mod steps;
 
 pub use button::Button;
+pub use byte_grid::{Cell, GridLayout, byte_grid};
 pub use card::{card, card_header, section};
 pub use chip::{Evidence, chip};
 pub use finding::{Note, finding};
+pub use legend::{Mark, legend};
 pub use number::{key_number, meter};
 pub use playback::playback;
 pub use segmented::segmented;
