@@ -1,7 +1,7 @@
 //! Draws every visualizer and a chart to PNG files, to be looked at: `cargo run -p vramlab-views --example pictures -- DIR`.
 //! A second argument keeps only names that contain it.
 
-#[path = "../tests/samples/mod.rs"]
+#[path = "../tests/views/samples.rs"]
 mod samples;
 
 use std::path::Path;

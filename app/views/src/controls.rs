@@ -113,12 +113,20 @@ pub fn button(flow: &mut Flow<'_>, tokens: &Tokens, label: &str) -> bool {
 pub struct KeyNumber {
     pub label: Text,
     pub value: String,
+    /// The number to more digits and under which assumption, for the pointer.
+    pub exact: Option<String>,
     pub verdict: Verdict,
 }
 
 impl KeyNumber {
     pub fn new(label: Text, value: impl Into<String>) -> Self {
-        Self { label, value: value.into(), verdict: Verdict::Neutral }
+        Self { label, value: value.into(), exact: None, verdict: Verdict::Neutral }
+    }
+
+    #[must_use]
+    pub fn exact(mut self, exact: String) -> Self {
+        self.exact = Some(exact);
+        self
     }
 
     #[must_use]
@@ -132,7 +140,8 @@ impl KeyNumber {
 pub fn key_numbers(ui: &mut Ui, tokens: &Tokens, lang: Lang, numbers: &[KeyNumber]) {
     row(ui, tokens, |flow| {
         for number in numbers {
-            flow.item(|ui| key_number(ui, tokens, number.label.get(lang), &number.value, None, number.verdict));
+            let exact = number.exact.as_deref();
+            flow.item(|ui| key_number(ui, tokens, number.label.get(lang), &number.value, exact, number.verdict));
         }
     });
 }

@@ -43,6 +43,8 @@ pub fn playback(
         if head.n_steps() > 1 {
             let (mut step, n_steps) = (head.now() as f64 + 1.0, head.n_steps());
             let slider = Slider::new(STEP.get(lang), &mut step, 1.0..=n_steps as f64).step(1.0);
+            let room = ui.available_width() / tokens.scale - 110.0; // what the name and the numbers leave
+            let slider = slider.width(room.clamp(48.0, 120.0));
             if slider.shown(move |step| format!("{step:.0} / {n_steps}")).show(ui, tokens).changed() {
                 command = Some(Command::Seek(step as usize - 1));
             }

@@ -80,7 +80,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Names of lines, and breaks where lines are left out.
+    /// Names of lines; ⋮ where lines before are left out.
     fn lines(&self) {
         let Self { painter, tokens, geometry, .. } = self;
         let font = tokens.font(Type::Small);
@@ -92,6 +92,7 @@ impl Scene<'_> {
                 Lang::Zh => format!("行 {}", found.line),
                 Lang::En => format!("line {}", found.line),
             };
+            let label = if found.is_after_jump { format!("⋮ {label}") } else { label };
             let is_touched = self.answer.lines.binary_search(&found.line).is_ok();
             let color = if is_touched { tokens.ink } else { tokens.muted };
             let (y, anchor) =
@@ -99,10 +100,6 @@ impl Scene<'_> {
             let text = ink::text_on(painter, pos2(rect.center().x, y), anchor, label, font.clone(), color, tokens.surface);
             if geometry.has_sector_labels {
                 self.bracket(rect, text);
-            }
-            if found.is_after_jump {
-                let place = pos2(rect.left() - tokens.px(5.0), rect.center().y);
-                ink::text(painter, place, Align2::CENTER_CENTER, "⋮", tokens.font(Type::NoteStrong), tokens.muted);
             }
         }
     }

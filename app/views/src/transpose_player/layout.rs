@@ -35,7 +35,7 @@ impl Geometry {
             if method == Method::Naive { &[Kind::Source, Kind::Target] } else { &[Kind::Source, Kind::Tile, Kind::Target] };
         let gap = (width * 0.04).clamp(12.0, 36.0 * scale);
         let n = kinds.len() as f32;
-        let panel_width = ((width - gap * (n - 1.0)) / n).min(256.0 * scale);
+        let panel_width = ((width - gap * (n - 1.0)) / n).min(272.0 * scale);
         let side = panel_width / TILE as f32;
         let title_height = 20.0 * scale;
         let n_tile_rows = (method.tile_bytes().0 / (WORD.0 * BANKS)).max(TILE);

@@ -164,7 +164,8 @@ impl TransposePlayer {
         numbers.push(KeyNumber::new(Text::new("L1 与 L2 之间", "between L1 and L2"), bytes_binary(cost.l2)));
         numbers.push(KeyNumber::new(Text::new("必须进出显存", "must cross DRAM"), bytes_binary(cost.useful)));
         let floor = modelled.get("floor_us").and_then(Value::as_f64).unwrap_or(f64::NAN);
-        numbers.push(KeyNumber::new(Text::new("时间下限", "time floor"), with_unit(floor, "µs")));
+        let exact = format!("{floor:.2} µs = {} ÷ {}", bytes_binary(cost.useful), with_unit(self.peak_gb_per_s, "GB/s"));
+        numbers.push(KeyNumber::new(Text::new("时间下限", "time floor"), with_unit(floor, "µs")).exact(exact));
         numbers
     }
 }
