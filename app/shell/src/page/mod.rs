@@ -61,6 +61,11 @@ impl StepStates {
         self.0.entry(format!("{chapter}/{step}")).or_default()
     }
 
+    /// Every state by `chapter/step`.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &StepState)> {
+        self.0.iter().map(|(id, state)| (id.as_str(), state))
+    }
+
     /// A link brought parameters for the figure at a step.
     pub fn open_with(&mut self, chapter: &str, step: &str, params: &Map) {
         let state = self.get(chapter, step);
