@@ -148,7 +148,7 @@ impl Plane {
         y_text: &dyn Fn(f64) -> String,
     ) {
         let font = tokens.font(Type::Small);
-        let n_rows = (self.rect.height() / tokens.px(28.0)) as usize;
+        let n_rows = (self.rect.height() / tokens.px(24.0)) as usize;
         for value in self.y.ticks(n_rows) {
             if let Some(at) = self.pos(self.x.min, value) {
                 painter.hline(self.rect.x_range(), at.y, egui::Stroke::new(1.0, tokens.grid));

@@ -120,7 +120,7 @@ fn controls_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, _state: &mut Gallery) {
         "The kernel ran out of bounds: address 0x7f00 is outside its buffer.",
     );
     Note::new(Verdict::Bad, failed, why.get(lang)).show(ui, tokens);
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         Button::secondary("CSV").icon(Icon::Save).show(ui, tokens);
         let no_gpu = Text::new("这台机器没有 NVIDIA GPU", "This machine has no NVIDIA GPU").get(lang);
         Button::primary(Text::new("在 GPU 上运行", "Run on the GPU").get(lang))

@@ -9,6 +9,18 @@ pub fn text(ui: &Ui, tokens: &Tokens, role: Type, color: Color32, text: impl Int
     ui.painter().layout_no_wrap(text.into(), tokens.font(role), color)
 }
 
+/// As [`text`], cut with `…` where it would be wider than `most`.
+pub fn elided(ui: &Ui, tokens: &Tokens, role: Type, color: Color32, text: impl Into<String>, most: f32) -> Arc<Galley> {
+    let mut job = egui::text::LayoutJob::simple_singleline(text.into(), tokens.font(role), color);
+    job.wrap = egui::text::TextWrapping::truncate_at_width(most.max(tokens.px(24.0)));
+    ui.painter().layout_job(job)
+}
+
+/// The width that a widget may take: what is left of a row that does not wrap, the whole row of one that does.
+pub fn most_width(ui: &Ui) -> f32 {
+    if ui.layout().main_wrap() { ui.max_rect().width() } else { ui.available_width() }
+}
+
 /// The ring around what has the keyboard.
 pub fn focus_ring(ui: &Ui, tokens: &Tokens, response: &Response, rect: Rect, radius: f32) {
     if response.has_focus() {

@@ -210,7 +210,7 @@ fn span_format(tokens: &Tokens, span: &Span, color: Color32, role: Type) -> Text
     }
     let line = (tokens.font(role).size * 1.6).round();
     TextFormat {
-        line_height: Some(if span.is_code { line - tokens.px(5.0) } else { line }),
+        line_height: Some(if span.is_code || span.link.is_some() { line - tokens.px(5.0) } else { line }),
         valign: Align::Center,
         italics: span.is_emphasis && !is_wide,
         background: if span.is_code { tokens.sunken } else { Color32::TRANSPARENT },

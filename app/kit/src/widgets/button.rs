@@ -72,7 +72,9 @@ impl<'a> Button<'a> {
     pub fn show(self, ui: &mut Ui, tokens: &Tokens) -> Response {
         let is_enabled = self.why_not.is_none() && ui.is_enabled();
         let role = if self.kind == Kind::Primary { Type::NoteStrong } else { Type::Note };
-        let label = (self.kind != Kind::Icon).then(|| paint::text(ui, tokens, role, Color32::PLACEHOLDER, self.label));
+        let most = paint::most_width(ui) - tokens.px(if self.icon.is_some() { 50.0 } else { 28.0 });
+        let label =
+            (self.kind != Kind::Icon).then(|| paint::elided(ui, tokens, role, Color32::PLACEHOLDER, self.label, most));
         let icon_side = if self.icon.is_some() { tokens.px(16.0) } else { 0.0 };
         let gap = if self.icon.is_some() && label.is_some() { tokens.px(6.0) } else { 0.0 };
         let text_size = label.as_ref().map_or(Vec2::ZERO, |galley| galley.size());

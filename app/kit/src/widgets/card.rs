@@ -25,7 +25,8 @@ pub fn card_header(ui: &mut Ui, tokens: &Tokens, title: &str, term: &str, right:
     if is_narrow {
         ui.horizontal(|ui| titles(ui, tokens, title, term));
         let size = egui::vec2(ui.available_width(), row_height);
-        ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), right);
+        let layout = Layout::right_to_left(Align::Center).with_main_wrap(true);
+        ui.allocate_ui_with_layout(size, layout, right);
     } else {
         ui.horizontal(|ui| {
             ui.set_min_height(row_height);

@@ -72,8 +72,9 @@ pub fn chip(ui: &mut Ui, tokens: &Tokens, evidence: &Evidence, lang: Lang) -> Re
         Evidence::Live { .. } => tokens.on_accent,
         Evidence::Counter => tokens.ink,
     };
-    let galley = paint::text(ui, tokens, Type::Small, ink, label.clone());
     let tick_width = if *evidence == Evidence::Counter { tokens.px(16.0) } else { 0.0 };
+    let most = paint::most_width(ui) - 2.0 * tokens.px(10.0) - tick_width;
+    let galley = paint::elided(ui, tokens, Type::Small, ink, label.clone(), most);
     let size = galley.size() + vec2(2.0 * tokens.px(10.0) + tick_width, 0.0);
     let (rect, response) = ui.allocate_exact_size(vec2(size.x, tokens.px(24.0)), Sense::hover());
     paint_ground(ui, tokens, evidence, rect);

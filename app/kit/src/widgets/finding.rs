@@ -74,23 +74,34 @@ impl<'a> Note<'a> {
         let mut answer = NoteAnswer::default();
         frame.show(ui, |ui| {
             ui.set_width(ui.available_width());
+            let right = self.right_width(tokens, ui);
+            let is_narrow = right > 0.0 && ui.available_width() - right < tokens.px(220.0);
             ui.horizontal_top(|ui| {
                 let (square, _) = ui.allocate_exact_size(vec2(tokens.px(16.0), tokens.px(22.0)), Sense::hover());
                 self.icon().paint(ui.painter(), tokens, square, color);
-                let right = self.right_width(tokens, ui);
                 ui.vertical(|ui| {
+                    let right = if is_narrow { 0.0 } else { right };
                     ui.set_max_width((ui.available_width() - right).max(tokens.px(80.0)));
                     self.words(ui, tokens);
                 });
-                if let Some(label) = self.action {
-                    answer.is_action_clicked = Button::quiet(label).show(ui, tokens).clicked();
-                }
-                if let Some(name) = self.close {
-                    answer.is_closed = Button::icon_only(Icon::Close, name).show(ui, tokens).clicked();
+                if !is_narrow {
+                    self.buttons_ui(ui, tokens, &mut answer);
                 }
             });
+            if is_narrow {
+                ui.horizontal_wrapped(|ui| self.buttons_ui(ui, tokens, &mut answer));
+            }
         });
         answer
+    }
+
+    fn buttons_ui(&self, ui: &mut Ui, tokens: &Tokens, answer: &mut NoteAnswer) {
+        if let Some(label) = self.action {
+            answer.is_action_clicked = Button::quiet(label).show(ui, tokens).clicked();
+        }
+        if let Some(name) = self.close {
+            answer.is_closed = Button::icon_only(Icon::Close, name).show(ui, tokens).clicked();
+        }
     }
 
     fn words(&self, ui: &mut Ui, tokens: &Tokens) {

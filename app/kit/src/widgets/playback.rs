@@ -27,7 +27,7 @@ pub fn playback(
     let before = head.now();
     head.tick(time_secs);
     let mut command = None;
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = tokens.px(2.0);
         let (icon, name) = if head.is_playing() { (Icon::Pause, PAUSE) } else { (Icon::Play, PLAY) };
         for (icon, name, wanted) in [

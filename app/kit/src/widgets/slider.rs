@@ -78,22 +78,43 @@ impl<'a> Slider<'a> {
         self
     }
 
-    /// The response says `changed()` when the reader moved it.
-    pub fn show(self, ui: &mut Ui, tokens: &Tokens) -> Response {
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = tokens.space.xs;
-            let label = egui::RichText::new(self.name).font(tokens.font(Type::Note)).color(tokens.muted);
-            ui.label(label);
-            self.rail_ui(ui, tokens)
-        })
-        .inner
+    /// The response says `changed()` when the reader moved it. One widget: label, rail and value keep together, and the
+    /// label goes above the rail where the row is too short for them.
+    pub fn show(mut self, ui: &mut Ui, tokens: &Tokens) -> Response {
+        let label = paint::text(ui, tokens, Type::Note, tokens.muted, self.name);
+        let (gap, value_width) = (tokens.space.xs, self.value_width(ui, tokens));
+        let most = paint::most_width(ui);
+        let lead = if self.name.is_empty() { 0.0 } else { label.size().x + gap };
+        let is_stacked = lead + tokens.px(72.0) + gap + value_width > most;
+        let beside = if is_stacked { 0.0 } else { lead };
+        let rail_width = tokens.px(self.width).min(most - beside - gap - value_width).max(tokens.px(48.0));
+        let above = if is_stacked { label.size().y } else { 0.0 };
+        let width = (beside + rail_width + gap + value_width).max(if is_stacked { label.size().x } else { 0.0 });
+        let (rect, whole) = ui.allocate_exact_size(vec2(width, above + tokens.hit), Sense::hover());
+        let row = rect.with_min_y(rect.top() + above);
+        let middle = |height: f32| row.center().y - height / 2.0;
+        let label_top = if is_stacked { rect.top() } else { middle(label.size().y) };
+        ui.painter().galley(pos2(rect.left(), label_top), label, tokens.muted);
+        let track = Rect::from_min_size(pos2(row.left() + beside, row.top()), vec2(rail_width, row.height()));
+        let response = self.rail_ui(ui, tokens, track, whole.id.with("rail"));
+        let text = (self.shown)(*self.value);
+        let value = paint::elided(ui, tokens, Type::Mono, tokens.ink, &text, most - gap);
+        ui.painter().galley(pos2(track.right() + gap, middle(value.size().y)), value, tokens.ink);
+        self.name_it(ui, &response, &text);
+        response
     }
 
-    fn rail_ui(mut self, ui: &mut Ui, tokens: &Tokens) -> Response {
-        let size = vec2(tokens.px(self.width), tokens.hit);
-        let (rect, mut response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+    /// Room for the widest value, so that the row does not jump while the knob moves.
+    fn value_width(&self, ui: &Ui, tokens: &Tokens) -> f32 {
+        let widest = [*self.range.start(), *self.range.end(), *self.value].map(|value| (self.shown)(value));
+        let widths = widest.map(|text| paint::text(ui, tokens, Type::Mono, tokens.ink, text).size().x);
+        widths.into_iter().fold(0.0, f32::max)
+    }
+
+    fn rail_ui(&mut self, ui: &Ui, tokens: &Tokens, track: Rect, id: egui::Id) -> Response {
+        let mut response = ui.interact(track, id, Sense::click_and_drag());
         let knob_radius = tokens.px(8.0);
-        let rail = rect.shrink2(vec2(knob_radius, 0.0));
+        let rail = track.shrink2(vec2(knob_radius, 0.0));
         let before = *self.value;
         if let Some(pointer) = response.interact_pointer_pos() {
             let share = (pointer.x - rail.left()) / rail.width();
@@ -109,15 +130,6 @@ impl<'a> Slider<'a> {
             response.mark_changed();
         }
         self.paint(ui, tokens, rail, knob_radius, &response);
-        let text = (self.shown)(*self.value);
-        self.name_it(ui, &response, &text);
-        let value_text = paint::text(ui, tokens, Type::Mono, tokens.ink, &text);
-        let widest = [*self.range.start(), *self.range.end(), *self.value].map(|value| (self.shown)(value));
-        let width = widest.map(|text| paint::text(ui, tokens, Type::Mono, tokens.ink, text).size().x);
-        let (value_rect, _) =
-            ui.allocate_exact_size(vec2(width.into_iter().fold(0.0, f32::max), tokens.hit), Sense::hover());
-        let top = value_rect.center().y - value_text.size().y / 2.0;
-        ui.painter().galley(pos2(value_rect.left(), top), value_text, tokens.ink);
         response
     }
 
