@@ -24,7 +24,7 @@ pub enum ToChild {
         budget_bytes: Option<u64>,
     },
     Run {
-        job: Job,
+        job: Box<Job>,
     },
     Cancel {
         job_id: u64,

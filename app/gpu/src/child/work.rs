@@ -3,7 +3,7 @@
 use super::shared::{Jobs, Out};
 use super::{Ended, Open};
 use crate::backend::{Backend, PointCx, Stop};
-use crate::error::RunError;
+use crate::error::{How, RunError};
 use crate::plan::default_budget;
 use crate::protocol::{FromChild, Job, ToChild, VERSION};
 use std::any::Any;
@@ -157,7 +157,8 @@ fn finite(point: Point) -> Result<Point, RunError> {
 /// A panic inside a back end, as an error. What it printed stands in the last words.
 fn caught(work: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
-        Err(RunError::Died { how: format!("it panicked: {}", panic_text(payload.as_ref())), last_words: None })
+        let how = How::Panicked(panic_text(payload.as_ref()).to_owned());
+        Err(RunError::Died { how, last_words: None })
     })
 }
 

@@ -1,7 +1,7 @@
 //! How a child is reached: two byte streams and a handle on its life. A process on a pipe is one way, a socket or ssh
 //! are others.
 
-use crate::error::RunError;
+use crate::error::{How, RunError};
 use std::io::{Read, Write};
 
 /// Starts or reaches a child.
@@ -37,25 +37,12 @@ pub struct Exit {
     pub signal: Option<i32>,
 }
 
-impl std::fmt::Display for Exit {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (self.signal, self.code) {
-            (Some(9), _) => out.write_str("it was killed (signal 9, SIGKILL), often by the system when memory ran out"),
-            (Some(signal), _) => write!(out, "signal {signal}{}", signal_name(signal)),
-            (None, Some(code)) => write!(out, "exit status {code}"),
-            (None, None) => out.write_str("the connection closed"),
+impl From<Exit> for How {
+    fn from(exit: Exit) -> Self {
+        match (exit.signal, exit.code) {
+            (Some(signal), _) => Self::Signal(signal),
+            (None, Some(code)) => Self::Exit(code),
+            (None, None) => Self::Closed,
         }
-    }
-}
-
-/// Names that are the same on every system we know.
-fn signal_name(signal: i32) -> &'static str {
-    match signal {
-        4 => ", SIGILL, an instruction that this processor does not have",
-        6 => ", SIGABRT, it gave up by itself",
-        8 => ", SIGFPE, an arithmetic error",
-        11 => ", SIGSEGV, a bad memory access",
-        15 => ", SIGTERM, it was asked to end",
-        _ => "",
     }
 }

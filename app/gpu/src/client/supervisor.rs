@@ -4,7 +4,7 @@
 use super::link::{Connect, Peer};
 use super::session::{Heard, Phase, Session};
 use super::{ClientEvent, Facts, Limits, RunnerState, Wake, Wish};
-use crate::error::RunError;
+use crate::error::{How, RunError};
 use crate::protocol::{FromChild, ToChild, VERSION};
 use std::collections::VecDeque;
 use std::sync::PoisonError;
@@ -173,7 +173,7 @@ impl Supervisor {
             self.last_job = job_id;
             session.phase = Phase::Running { job_id, secs };
             session.by = Some(now + Duration::from_secs_f64(secs));
-            session.say(ToChild::Run { job: *job });
+            session.say(ToChild::Run { job });
             self.emit(ClientEvent::Started { job_id });
         } else {
             let wish = wish.id();
@@ -327,14 +327,13 @@ impl Supervisor {
         if let Some(exit) = session.ended() {
             let since = *session.closed.get_or_insert(now);
             if session.has_said_all() || now - since > LAG {
-                let error = RunError::Died { how: exit.to_string(), last_words: session.last_words() };
+                let error = RunError::Died { how: exit.into(), last_words: session.last_words() };
                 self.lose(error, true);
             }
             return;
         }
         if session.closed.is_some_and(|since| now - since > self.limits.exit) {
-            let how = "it closed its pipes and did not leave".to_owned();
-            let error = RunError::Died { how, last_words: session.last_words() };
+            let error = RunError::Died { how: How::Stayed, last_words: session.last_words() };
             return self.lose(error, true);
         }
         if session.by.is_some_and(|by| now > by) {
@@ -343,7 +342,7 @@ impl Supervisor {
         let silence = now.saturating_duration_since(session.heard);
         let is_speaking = matches!(session.phase, Phase::Opening { .. } | Phase::Running { .. });
         if is_speaking && silence > self.limits.silence {
-            let how = format!("it gave no sign of life for {:.1} s", silence.as_secs_f64());
+            let how = How::Silent(silence.as_secs_f64());
             let error = RunError::Died { how, last_words: session.last_words() };
             self.lose(error, true);
         }
@@ -352,9 +351,8 @@ impl Supervisor {
     /// The phase has outlasted its deadline.
     fn late(&mut self) {
         let Some(session) = &self.session else { return };
-        let died = |how: &str| RunError::Died { how: how.to_owned(), last_words: session.last_words() };
         let (error, is_death) = match session.phase {
-            Phase::Greeting => (died("it did not greet in time"), true),
+            Phase::Greeting => (RunError::Died { how: How::NoGreeting, last_words: session.last_words() }, true),
             Phase::Opening { .. } => (RunError::Deadline { secs: self.limits.open.as_secs_f64() }, true),
             Phase::Running { secs, .. } => (RunError::Deadline { secs }, false),
             Phase::Idle | Phase::Cancelling { .. } | Phase::Leaving => (RunError::Cancelled, false),

@@ -101,7 +101,7 @@ fn died(script: &str, limits: Limits, says: &str) {
     let mut client = client_with(script, limits);
     let error = run(&mut client, 30.0).unwrap_err();
     let RunError::Died { how, .. } = &error else { panic!("{script}: {error:?}") };
-    assert!(how.contains(says), "{script}: {how}");
+    assert!(how.to_string().contains(says), "{script}: {how}");
 }
 
 #[test]

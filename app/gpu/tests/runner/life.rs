@@ -123,7 +123,7 @@ fn r10_a_child_whose_parent_is_gone_leaves_within_a_second_even_from_an_endless_
         say(&ToChild::Open { backend: Kind::Fake, budget_bytes: None });
         let mut job = job(60.0);
         job.id = 1;
-        say(&ToChild::Run { job });
+        say(&ToChild::Run { job: Box::new(job) });
         while !read_line(&mut child).contains("rung") {}
         drop(input);
         let start = Instant::now();
@@ -200,7 +200,7 @@ fn r8_a_busy_child_that_the_system_kills_is_reported_with_the_signal() {
     else {
         panic!("{events:?}")
     };
-    assert!(how.contains("SIGKILL"), "{how}");
+    assert!(how.to_string().contains("SIGKILL"), "{how}");
 }
 
 #[test]

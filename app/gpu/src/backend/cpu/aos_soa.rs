@@ -36,9 +36,9 @@ fn run(stage: &mut Stage<'_>) -> Result<Taken, RunError> {
     let (n_records, n_launches) = (n_sums * loads, (n_sums / per_launch).max(1));
     let walk = |launch: usize, out: &mut [u32]| {
         let first = launch % n_launches * per_launch;
-        for sum in first..first + per_launch {
+        for (sum, word) in (first..).zip(&mut out[first..first + per_launch]) {
             let records = sum * loads..(sum + 1) * loads;
-            out[sum] = if is_soa {
+            *word = if is_soa {
                 let column = |field: usize| &input[field * n_records..][records.clone()];
                 (0..n_read).fold(0, |total: u32, field| total.wrapping_add(strided_sum(column(field), 1)))
             } else {

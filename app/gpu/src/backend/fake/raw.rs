@@ -84,7 +84,7 @@ impl<R: Read, W: Write> Stage<R, W> {
         loop {
             match self.hear()? {
                 ToChild::Open { backend, .. } => self.open(backend)?,
-                ToChild::Run { job } => return Ok(job),
+                ToChild::Run { job } => return Ok(*job),
                 ToChild::Quit => return Err(io::ErrorKind::UnexpectedEof.into()),
                 _ => {}
             }

@@ -1,4 +1,11 @@
-//! Everything that can go wrong with a run, one variant each. The texts are shown to the reader as they are.
+//! Everything that can go wrong with a run, one variant each. `to_string` is the short English form, for logs and
+//! exports; [`RunError::say`] (`say.rs`) is what the reader sees: what happened, what was kept, what to do.
+
+mod how;
+mod say;
+
+pub use how::How;
+pub use say::Said;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +27,7 @@ pub enum RunError {
     #[error("the deadline of {secs} s passed; the runner was ended")]
     Deadline { secs: f64 },
     #[error("the runner ended: {how}{}", .last_words.as_ref().map(|words| format!("\n{words}")).unwrap_or_default())]
-    Died { how: String, last_words: Option<String> },
+    Died { how: How, last_words: Option<String> },
     #[error("the runner said something that is not the protocol: {what}")]
     Protocol { what: String },
     #[error("the runner speaks protocol {theirs}, this window {ours}: restart the program")]
