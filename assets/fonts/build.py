@@ -10,7 +10,8 @@ Two weights of Noto Sans SC and one of JetBrains Mono, subset to: ASCII, Latin-1
 box, block and geometric signs, GB 2312 level 1 (so that an author's own text works), and every character that the
 interface or a built-in lesson uses. Each weight of Noto Sans SC comes as two files with no glyph in common:
 
-    sans-first.otf, strong-first.otf   what the interface and the first chapter use: part of the first download
+    sans-first.otf, strong-first.otf   what the interface and the first chapter use (the heavier one: in titles and in
+                                       bold): part of the first download
     sans-rest.otf, strong-rest.otf     the rest, fetched by the web page afterwards
 
 `first.txt` and `all.txt` list the characters of the first files and of all files together; the second is what the
@@ -19,6 +20,7 @@ lesson checker knows as drawable. The desktop program embeds all of them. Ligatu
 
 import argparse
 import pathlib
+import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -63,17 +65,45 @@ def gb2312_level_1():
     return out
 
 
-def used(places):
-    out = set()
+def text_of(path):
+    """What of a file can come on screen: all of a lesson; of Rust, neither comments nor tests."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".rs":
+        return text
+    if "test" in path.stem or "tests" in path.parts or "examples" in path.parts:
+        return ""
+    lines = text.split("#[cfg(test)]\nmod tests {")[0].splitlines()
+    return "\n".join(line for line in lines if not line.lstrip().startswith("//"))
+
+
+def texts(places):
     for place in places:
         for path in sorted((ROOT / place).rglob("*")):
             if path.suffix in TEXT_SUFFIXES and path.is_file():
-                out.update(path.read_text(encoding="utf-8"))
-    return {char for char in out if ord(char) > 0x20}
+                yield path, text_of(path)
+
+
+def printable(characters):
+    return {char for char in characters if ord(char) > 0x20}
+
+
+def used(places):
+    return printable(char for _, text in texts(places) for char in text)
+
+
+def used_in_bold(places):
+    """The interface, and of lessons what is a title or stands between double asterisks."""
+    out = set()
+    for path, text in texts(places):
+        if path.suffix == ".toml":
+            text = "".join(re.findall(r"\*\*(.+?)\*\*", text) + re.findall(r"(?m)^.*(?:title|name)\b.*$", text))
+        out.update(text)
+    return printable(out)
 
 
 def first_glyphs():
-    return used(FIRST_TEXTS) | chars(FIRST_RANGES) | set(FIRST_SIGNS)
+    always = chars(FIRST_RANGES) | set(FIRST_SIGNS)
+    return used(FIRST_TEXTS) | always, used_in_bold(FIRST_TEXTS) | always
 
 
 def subset(source, face, wanted, target):
@@ -111,7 +141,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="only say whether first.txt covers the texts of today")
     args = parser.parse_args()
 
-    first = first_glyphs()
+    first, first_bold = first_glyphs()
     listed = HERE / "first.txt"
     if args.check:
         missing = sorted(first - set(listed.read_text(encoding="utf-8")) - {"\n", "\u200b"})
@@ -120,8 +150,8 @@ def main():
         return 1 if missing else 0
 
     everything = chars(RANGES) | gb2312_level_1() | used(ALL_TEXTS) | first
-    for name, source in [("sans", args.regular), ("strong", args.strong)]:
-        got = subset(source, NOTO_SC, first, HERE / f"{name}-first.otf")
+    for name, source, wanted in [("sans", args.regular, first), ("strong", args.strong, first_bold)]:
+        got = subset(source, NOTO_SC, wanted, HERE / f"{name}-first.otf")
         drawn = got | subset(source, NOTO_SC, everything - got, HERE / f"{name}-rest.otf")
     mono = {char for char in chars(RANGES) | used(ALL_TEXTS) if ord(char) < 0x2E80}
     drawn |= subset(args.mono, 0, mono, HERE / "mono.ttf")
