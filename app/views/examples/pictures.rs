@@ -7,6 +7,7 @@ mod samples;
 use std::path::Path;
 use vramlab_kit::{Headless, Theme, Tokens, fonts};
 use vramlab_units::{Lang, Map, Value};
+use vramlab_views::experiment_chart::{ReaderMark, Sketch};
 use vramlab_views::{ExperimentChart, ViewCx, view};
 
 /// States worth looking at: visualizer, name, parameters.
@@ -44,14 +45,35 @@ fn main() {
         for (id, name, params) in STATES {
             let file = format!("{id}-{name}-{width}-{}-{}", theme.code(), lang.code());
             if let Some(entry) = view::find(id).filter(|_| file.contains(only)) {
-                let given: Map = serde_json::from_str::<Value>(params).expect("JSON").as_object().expect("object").clone();
+                let given: Map =
+                    serde_json::from_str::<Value>(params).expect("JSON").as_object().expect("object").clone();
                 let mut view = entry.open(&given).expect("a legal state");
                 draw(Path::new(dir), &file, &tokens, width, |ui| {
-                    view.ui(ui, &mut ViewCx { tokens: &tokens, lang, has_motion: false, time_secs: 0.0, actions: &mut Vec::new() });
+                    view.ui(
+                        ui,
+                        &mut ViewCx {
+                            tokens: &tokens,
+                            lang,
+                            has_motion: false,
+                            time_secs: 0.0,
+                            actions: &mut Vec::new(),
+                        },
+                    );
                     ui.label(view.finding(lang));
                 });
             }
         }
+        let (data, mut marks) = (samples::sweep(), Vec::new());
+        let xs = vec![1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+        let sketch = Sketch { x: data.x, y: data.y, xs, y_low: 10.0, y_high: 10_000.0, ask: data.finding };
+        draw(Path::new(dir), &format!("sketch-{width}-{}", theme.code()), &tokens, width, |ui| {
+            sketch.ui(ui, &tokens, lang, &mut marks);
+            marks = vec![
+                ReaderMark { x: 1.0, y: 5000.0 },
+                ReaderMark { x: 2.0, y: 4000.0 },
+                ReaderMark { x: 4.0, y: 900.0 },
+            ];
+        });
         for (name, data) in samples::all() {
             let file = format!("chart-{name}-{width}-{}-{}", theme.code(), lang.code());
             if file.contains(only) {
@@ -68,7 +90,8 @@ fn main() {
 fn draw(dir: &Path, name: &str, tokens: &Tokens, width: f32, mut add: impl FnMut(&mut egui::Ui)) {
     let mut height = 100.0;
     for is_last in [false, true] {
-        let mut page = Headless::new(fonts::embedded(), tokens, egui::vec2(width, if is_last { height } else { 2000.0 }), 1.5);
+        let mut page =
+            Headless::new(fonts::embedded(), tokens, egui::vec2(width, if is_last { height } else { 2000.0 }), 1.5);
         let picture = page.picture(|ui| {
             let frame = egui::Frame::new().fill(tokens.surface).inner_margin(tokens.space.m);
             let used = frame.show(ui, |ui| {

@@ -78,7 +78,8 @@ impl AccessMap {
             let range = 1..=sector_question::MAX_STRIDE;
             controls::slider(flow, tokens, STRIDE.get(lang), &mut asked.stride_elems, range, |v| v.to_string());
             let elem = asked.elem_bytes;
-            let shown = |value: u64| if value == 0 { "0".to_owned() } else { format!("{value} = {}{THIN}B", value * elem) };
+            let shown =
+                |value: u64| if value == 0 { "0".to_owned() } else { format!("{value} = {}{THIN}B", value * elem) };
             let range = 0..=sector_question::MAX_OFFSET;
             controls::slider(flow, tokens, OFFSET.get(lang), &mut asked.offset_elems, range, shown);
             let widths: Vec<(u64, String)> =
@@ -100,8 +101,7 @@ impl AccessMap {
         let above =
             sector_layout::Geometry::new(origin, width, tokens.scale, &answered.found.lines, Side::Above, inset);
         let below_top = pos2(origin.x, above.rect.bottom());
-        let below =
-            bank_layout::Geometry::new(below_top, width, tokens.scale, &answered.conflicts, Some(above.lanes));
+        let below = bank_layout::Geometry::new(below_top, width, tokens.scale, &answered.conflicts, Some(above.lanes));
         let size = vec2(width, below.rect.bottom() - origin.y);
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
         let picked = self.steer(ui, &response, &above, &below);
@@ -229,7 +229,8 @@ impl View for AccessMap {
     }
 
     fn data(&self) -> DataTable {
-        let header = ["lane", "address (B)", "sector (32 B)", "word", "bank", "phase", "pass"].map(str::to_owned).to_vec();
+        let header =
+            ["lane", "address (B)", "sector (32 B)", "word", "bank", "phase", "pass"].map(str::to_owned).to_vec();
         let Ok(answered) = self.answer() else { return DataTable { header, rows: Vec::new() } };
         let phases = answered.conflicts.phases.iter().enumerate();
         let rows = phases.flat_map(|(phase_idx, phase)| {
@@ -282,7 +283,13 @@ impl Visualizer for AccessMap {
             return Err(FieldError::conflict("pad_words", reason));
         }
         let has_swizzle = args.text("swizzle") == "xor";
-        let mut this = Self { sectors, pad_words, has_swizzle, steps: Steps::new(0, 0, PASSES_PER_SEC), cursor: LaneKeys::default() };
+        let mut this = Self {
+            sectors,
+            pad_words,
+            has_swizzle,
+            steps: Steps::new(0, 0, PASSES_PER_SEC),
+            cursor: LaneKeys::default(),
+        };
         let total = this.answer().map_or(0, |answered| answered.conflicts.wavefronts() as usize);
         this.steps = Steps::new(total, total, PASSES_PER_SEC);
         Ok(this)

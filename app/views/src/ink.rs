@@ -22,7 +22,14 @@ impl Shade {
 }
 
 /// Text at `pos`, returning the area it takes.
-pub fn text(painter: &Painter, pos: Pos2, anchor: Align2, text: impl Into<String>, font: FontId, color: Color32) -> Rect {
+pub fn text(
+    painter: &Painter,
+    pos: Pos2,
+    anchor: Align2,
+    text: impl Into<String>,
+    font: FontId,
+    color: Color32,
+) -> Rect {
     painter.text(pos, anchor, text.into(), font, color)
 }
 

@@ -24,7 +24,9 @@ pub fn from_shapes(shapes: &[ClippedShape], rect: Rect, background: Color32, tit
     let mut out = Writer { text: String::new(), n_clips: 0 };
     let (w, h) = (num(rect.width()), num(rect.height()));
     let view = format!("{} {} {w} {h}", num(rect.left()), num(rect.top()));
-    out.put(&format!(r#"<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="{view}" role="img">"#));
+    out.put(&format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="{view}" role="img">"#
+    ));
     out.put(&format!("<title>{}</title>", escape(title)));
     let ground = Shape::rect_filled(rect, CornerRadius::ZERO, background);
     out.shape(&ground);
@@ -65,7 +67,9 @@ impl Writer {
     fn shape(&mut self, shape: &Shape) {
         match shape {
             Shape::Vec(shapes) => shapes.iter().for_each(|shape| self.shape(shape)),
-            Shape::Circle(circle) => self.ellipse(circle.center, circle.radius, circle.radius, circle.fill, circle.stroke),
+            Shape::Circle(circle) => {
+                self.ellipse(circle.center, circle.radius, circle.radius, circle.fill, circle.stroke)
+            }
             Shape::Ellipse(oval) => self.ellipse(oval.center, oval.radius.x, oval.radius.y, oval.fill, oval.stroke),
             Shape::LineSegment { points, stroke } => self.path(points, false, Color32::TRANSPARENT, *stroke),
             Shape::Path(path) => self.path(&path.points, path.closed, path.fill, plain(&path.stroke)),
@@ -123,7 +127,8 @@ impl Writer {
     /// Coloured rectangles, four vertices each, as `Mesh::add_colored_rect` makes them.
     fn mesh(&mut self, mesh: &Mesh) {
         for quad in mesh.vertices.chunks_exact(4) {
-            let is_plain = quad.iter().all(|vertex| vertex.color == quad[0].color && vertex.uv == egui::epaint::WHITE_UV);
+            let is_plain =
+                quad.iter().all(|vertex| vertex.color == quad[0].color && vertex.uv == egui::epaint::WHITE_UV);
             let rect = Rect::from_min_max(quad[0].pos, quad[3].pos);
             if is_plain && rect.is_positive() {
                 let place = format!(r#"x="{}" y="{}""#, num(rect.left()), num(rect.top()));
@@ -165,7 +170,8 @@ impl Writer {
         }
         let Some(section) = run.section_idx.and_then(|idx| shape.galley.job.sections.get(idx)) else { return };
         let own = section.format.color;
-        let color = shape.override_text_color.unwrap_or(if own == Color32::PLACEHOLDER { shape.fallback_color } else { own });
+        let color =
+            shape.override_text_color.unwrap_or(if own == Color32::PLACEHOLDER { shape.fallback_color } else { own });
         let font = &section.format.font_id;
         let (family, weight) = match &font.family {
             FontFamily::Monospace => ("ui-monospace, 'JetBrains Mono', 'DejaVu Sans Mono', monospace", "400"),
@@ -235,7 +241,11 @@ mod tests {
         let rect = Rect::from_min_max(pos2(0.0, 0.0), pos2(100.0, 50.0));
         let color = Color32::from_rgb(0x13, 0x61, 0xA5);
         let circle = Shape::circle_filled(pos2(95.0, 10.0), 10.0, color);
-        let shapes = [ClippedShape { clip_rect: rect, shape: circle, transform_after_tessellation: egui::emath::TSTransform::IDENTITY }];
+        let shapes = [ClippedShape {
+            clip_rect: rect,
+            shape: circle,
+            transform_after_tessellation: egui::emath::TSTransform::IDENTITY,
+        }];
         let svg = from_shapes(&shapes, rect, Color32::WHITE, "a < b");
         assert!(svg.contains(r##"fill="#1361a5""##), "{svg}");
         assert!(svg.contains("clip-path=\"url(#c1)\""), "{svg}");

@@ -88,7 +88,14 @@ pub fn scale_note(lang: Lang) -> String {
 }
 
 /// Width, padding and swizzle, shared with the access map.
-pub fn layout_ui(flow: &mut Flow<'_>, tokens: &Tokens, lang: Lang, pad_words: &mut u64, swizzle: &mut bool, every: u64) {
+pub fn layout_ui(
+    flow: &mut Flow<'_>,
+    tokens: &Tokens,
+    lang: Lang,
+    pad_words: &mut u64,
+    swizzle: &mut bool,
+    every: u64,
+) {
     let mut pad = *pad_words / every;
     let shown = |pad: u64| (pad * every).to_string();
     controls::slider(flow, tokens, PAD.get(lang), &mut pad, 0..=MAX_PAD / every, shown);
@@ -198,7 +205,11 @@ impl Visualizer for BankGrid {
     }
 
     fn open(args: &Args) -> Result<Self, FieldError> {
-        let mut this = Self { question: Question::from_args(args)?, steps: Steps::new(0, 0, PASSES_PER_SEC), cursor: LaneKeys::default() };
+        let mut this = Self {
+            question: Question::from_args(args)?,
+            steps: Steps::new(0, 0, PASSES_PER_SEC),
+            cursor: LaneKeys::default(),
+        };
         let total = this.answer().map_or(0, |answer| answer.wavefronts() as usize);
         this.steps = Steps::new(total, total, PASSES_PER_SEC);
         Ok(this)

@@ -4,7 +4,7 @@ use super::layout::{Geometry, Pointed, RowBox};
 use crate::ink;
 use crate::lanes::{LANES, drop_curve};
 use egui::{Align2, Color32, CornerRadius, Painter, Stroke, StrokeKind, pos2};
-use vramlab_kit::{Role, Tokens, Type};
+use vramlab_kit::{Palette, Role, Tokens, Type};
 use vramlab_model::bank_conflicts::{BANKS, Conflicts, Hit};
 
 /// Everything that painting reads.
@@ -69,7 +69,12 @@ impl Scene<'_> {
     /// Passes of a phase along one ordered ramp: first dark, last light.
     fn color(&self, row: &RowBox) -> Color32 {
         let n_passes = self.answer.phases.iter().map(|phase| phase.passes).max().unwrap_or(1);
-        if n_passes <= 1 { self.tokens.role(Role::Parameters) } else { self.tokens.series(row.pass as usize, n_passes as usize) }
+        if n_passes <= 1 {
+            return self.tokens.role(Role::Parameters);
+        }
+        let (first, last) = if self.tokens.is_dark() { (0.36, 0.82) } else { (0.0, 0.62) };
+        let share = row.pass as f32 / (n_passes - 1) as f32;
+        self.tokens.magnitude(Palette::Viridis, first + (last - first) * share)
     }
 
     fn is_whole(&self) -> bool {
@@ -158,7 +163,14 @@ impl Scene<'_> {
                     lanes => format!("×{}", lanes.len()),
                 };
                 let ink_color = if is_over { contrast(tokens, color) } else { tokens.muted };
-                ink::text(painter, cell.center(), Align2::CENTER_CENTER, label, tokens.font(Type::MonoSmall), ink_color);
+                ink::text(
+                    painter,
+                    cell.center(),
+                    Align2::CENTER_CENTER,
+                    label,
+                    tokens.font(Type::MonoSmall),
+                    ink_color,
+                );
             } else if is_over && word.lanes.len() > 1 {
                 let radius = (cell.height() * 0.2).max(1.5);
                 painter.circle_filled(cell.center(), radius, contrast(tokens, color)); // several lanes, one word
@@ -187,7 +199,8 @@ impl Scene<'_> {
         let stroke = self.tokens.stroke(2.0, self.tokens.accent);
         for (row_idx, row) in self.geometry.rows.iter().enumerate() {
             for word in self.words(row) {
-                let lit: Vec<usize> = word.lanes.iter().copied().filter(|lane| self.is_lit(row_idx, &word, *lane)).collect();
+                let lit: Vec<usize> =
+                    word.lanes.iter().copied().filter(|lane| self.is_lit(row_idx, &word, *lane)).collect();
                 for lane in &lit {
                     self.curve(*lane, &word, stroke);
                 }

@@ -19,14 +19,19 @@ pub fn finding(question: &Question, answer: &Conflicts, lang: Lang) -> String {
         return pick(
             lang,
             format!("所有 lane 要同一个字：广播一次就够，{wavefronts} 趟取完，不算冲突。"),
-            format!("All lanes want the same word: a broadcast, {wavefronts} wavefront{}, no conflict.", plural(wavefronts)),
+            format!(
+                "All lanes want the same word: a broadcast, {wavefronts} wavefront{}, no conflict.",
+                plural(wavefronts)
+            ),
         );
     }
     if answer.extra_passes() == 0 && n_phases > 1 {
         return pick(
             lang,
             format!("{zh}没有冲突：{n_phases} 个阶段各一趟，{wavefronts} 个 wavefront 是数据量，不是排队。"),
-            format!("{en}no conflict: {n_phases} phases of one pass each. {wavefronts} wavefronts are volume, not queueing."),
+            format!(
+                "{en}no conflict: {n_phases} phases of one pass each. {wavefronts} wavefronts are volume, not queueing."
+            ),
         );
     }
     if answer.extra_passes() == 0 {
@@ -40,7 +45,9 @@ pub fn finding(question: &Question, answer: &Conflicts, lang: Lang) -> String {
     pick(
         lang,
         format!("{zh}{ways} 路冲突：32 个 bank 只用到 {banks} 个，要 {wavefronts} 趟才取完。"),
-        format!("{en}a {ways}-way conflict: {banks} of {BANKS} banks are used and the access takes {wavefronts} passes."),
+        format!(
+            "{en}a {ways}-way conflict: {banks} of {BANKS} banks are used and the access takes {wavefronts} passes."
+        ),
     )
 }
 
@@ -51,7 +58,10 @@ fn case(question: &Question) -> (String, String) {
             let (stride, width) = (question.stride_words, question.width_bytes);
             let wide_zh = if width > 4 { format!("{width} 字节访问、") } else { String::new() };
             let wide_en = if width > 4 { format!("{width}-byte accesses at ") } else { "At ".to_owned() };
-            (format!("{wide_zh}步长 {stride} 个字"), format!("{wide_en}a stride of {stride} word{}", plural(stride as u32)))
+            (
+                format!("{wide_zh}步长 {stride} 个字"),
+                format!("{wide_en}a stride of {stride} word{}", plural(stride as u32)),
+            )
         }
         Pattern::Tile { side, is_column } => (
             format!("取 {side}×{side} 小块的{}", if is_column { "列" } else { "行" }),

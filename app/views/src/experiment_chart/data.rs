@@ -203,9 +203,16 @@ mod tests {
             label: Localized::both("读取", "reads"),
             color: SeriesColor::Order,
             predicted: vec![Predicted { x: 1.0, y: 4600.0 }, Predicted { x: 2.0, y: 2300.0 }],
-            measured: vec![Measured { x: 2.0, y: Some(2305.5), spread: Some((2300.0, 2310.0)), n_samples: 21, ..Measured::default() }],
+            measured: vec![Measured {
+                x: 2.0,
+                y: Some(2305.5),
+                spread: Some((2300.0, 2310.0)),
+                n_samples: 21,
+                ..Measured::default()
+            }],
         };
-        let y = Axis { label: Localized::both("有用带宽", "useful rate"), unit: "GB/s".into(), scale: Scale::Log10 };
+        let y =
+            Axis { label: Localized::both("有用带宽", "useful rate"), unit: "GB/s".into(), scale: Scale::Log10 };
         let table = ChartData { y, series: vec![series], ..ChartData::default() }.table(Lang::En);
         assert_eq!(table.header[3], "measured median (GB/s)");
         assert_eq!(table.rows[0], ["reads", "1", "4600", "", "", "", "", ""]);

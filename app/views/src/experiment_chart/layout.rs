@@ -197,7 +197,10 @@ mod tests {
             label: Localized::default(),
             color: SeriesColor::Order,
             predicted: vec![Predicted { x: 1.0, y: 4600.0 }, Predicted { x: 64.0, y: 290.0 }],
-            measured: vec![Measured { x: 8.0, y: Some(586.0), ..Measured::default() }, Measured { x: 2.0, ..Measured::default() }],
+            measured: vec![
+                Measured { x: 8.0, y: Some(586.0), ..Measured::default() },
+                Measured { x: 2.0, ..Measured::default() },
+            ],
         };
         ChartData {
             x: Axis { scale: Scale::Log2, ..Axis::default() },

@@ -8,9 +8,11 @@ mod layout;
 mod paint;
 mod readout;
 mod scale;
+mod sketch;
 
 pub use data::{Axis, Band, Ceiling, ChartData, Measured, Predicted, ReaderMark, Series, SeriesColor};
 pub use scale::{Scale, Tick};
+pub use sketch::Sketch;
 
 use crate::ink;
 use egui::{Event, EventFilter, Key, Rect, Response, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
@@ -33,16 +35,13 @@ impl ExperimentChart {
     /// until the chart has the focus; Ctrl + wheel zooms under the pointer; a double click shows everything again.
     pub fn ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang, data: &ChartData) -> Response {
         let width = ui.available_width().max(tokens.px(200.0));
-        let plot_height = (width * 0.27).clamp(tokens.px(170.0), tokens.px(260.0));
-        let margins = Margins::new(ui, tokens, lang, data, width);
+        let plot_height = plot_height(tokens, width);
+        let fitted = Window::fit(data);
+        let margins = Margins::new(ui, tokens, lang, data, &fitted, width);
         let size = vec2(width, margins.top + plot_height + margins.bottom);
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-        let plot = Rect::from_min_max(
-            pos2(rect.left() + margins.left, rect.top() + margins.top),
-            pos2(rect.right() - margins.right, rect.bottom() - margins.bottom),
-        );
+        let plot = margins.plot(rect);
         let response = self.steer(ui, response, plot, data);
-        let fitted = Window::fit(data);
         let window = self.window.as_ref().unwrap_or(&fitted);
         let frame = Frame { plot, window, x: &data.x.scale, y: &data.y.scale };
         let hovered = response.hover_pos().and_then(|pos| layout::nearest(data, &frame, pos, tokens.px(22.0)));
@@ -50,7 +49,7 @@ impl ExperimentChart {
         if ui.is_rect_visible(rect) {
             let brush = Brush { painter: &ui.painter_at(rect.expand(2.0)), tokens, lang };
             self.paint(&brush, &frame, rect, data, picked, response.has_focus());
-            margins.legend_ui(&brush, rect, plot, data);
+            margins.legend_ui(&brush, rect, data, &frame);
         }
         let spoken = readout::spoken(data, picked, lang);
         response.widget_info(|| WidgetInfo::labeled(egui::Role::Figure, true, &spoken));
@@ -66,8 +65,17 @@ impl ExperimentChart {
         self.window.is_some()
     }
 
-    fn paint(&self, brush: &Brush<'_>, frame: &Frame<'_>, rect: Rect, data: &ChartData, picked: Option<Picked>, focus: bool) {
-        let inside = Brush { painter: &brush.painter.with_clip_rect(frame.plot.expand(brush.tokens.px(9.0))), ..*brush };
+    fn paint(
+        &self,
+        brush: &Brush<'_>,
+        frame: &Frame<'_>,
+        rect: Rect,
+        data: &ChartData,
+        picked: Option<Picked>,
+        focus: bool,
+    ) {
+        let inside =
+            Brush { painter: &brush.painter.with_clip_rect(frame.plot.expand(brush.tokens.px(9.0))), ..*brush };
         inside.bands(frame, data);
         brush.axes(frame, data);
         inside.ceilings(frame, data);
@@ -160,6 +168,10 @@ fn take_scroll(ui: &Ui) -> Vec2 {
     ui.input_mut(|input| std::mem::take(&mut input.smooth_scroll_delta))
 }
 
+fn plot_height(tokens: &Tokens, width: f32) -> f32 {
+    (width * 0.27).clamp(tokens.px(170.0), tokens.px(260.0))
+}
+
 /// The room around the plot.
 struct Margins {
     left: f32,
@@ -171,11 +183,11 @@ struct Margins {
 }
 
 impl Margins {
-    fn new(ui: &Ui, tokens: &Tokens, lang: Lang, data: &ChartData, width: f32) -> Self {
-        let window = Window::fit(data);
+    fn new(ui: &Ui, tokens: &Tokens, lang: Lang, data: &ChartData, window: &Window, width: f32) -> Self {
         let mono = tokens.font(Type::MonoSmall);
         let ticks = data.y.scale.ticks(&window.y, 8);
-        let widest = ticks.iter().map(|tick| ink::text_width(ui.painter(), &tick.label, mono.clone())).fold(0.0, f32::max);
+        let widest =
+            ticks.iter().map(|tick| ink::text_width(ui.painter(), &tick.label, mono.clone())).fold(0.0, f32::max);
         let small = tokens.font(Type::Small);
         let name = |series: &Series| ink::text_width(ui.painter(), series.label.get(lang), small.clone());
         let names = data.series.iter().map(name).fold(0.0, f32::max);
@@ -185,25 +197,44 @@ impl Margins {
         Self {
             left: widest + tokens.px(14.0),
             right: if has_direct_labels { names + tokens.space.s } else { tokens.px(12.0) },
-            top: if is_one_row { tokens.px(30.0) } else { tokens.px(30.0) + legend_rows(ui.painter(), tokens, &rows, width) },
+            top: if is_one_row {
+                tokens.px(30.0)
+            } else {
+                tokens.px(30.0) + legend_rows(ui.painter(), tokens, &rows, width)
+            },
             bottom: tokens.px(42.0),
             has_direct_labels,
         }
     }
 
+    fn plot(&self, rect: Rect) -> Rect {
+        let min = pos2(rect.left() + self.left, rect.top() + self.top);
+        Rect::from_min_max(min, pos2(rect.right() - self.right, rect.bottom() - self.bottom))
+    }
+
     /// The title of the y axis, the legend, and the names at the ends of the lines.
-    fn legend_ui(&self, brush: &Brush<'_>, rect: Rect, plot: Rect, data: &ChartData) {
+    fn legend_ui(&self, brush: &Brush<'_>, rect: Rect, data: &ChartData, frame: &Frame<'_>) {
         let tokens = brush.tokens;
         let small = tokens.font(Type::Small);
-        ink::text(brush.painter, rect.left_top(), egui::Align2::LEFT_TOP, data.y.title(brush.lang), small, tokens.muted);
+        ink::text(
+            brush.painter,
+            rect.left_top(),
+            egui::Align2::LEFT_TOP,
+            data.y.title(brush.lang),
+            small,
+            tokens.muted,
+        );
         let items = readout::legend(data, brush.lang, !self.has_direct_labels);
         let width = legend_width(brush.painter, tokens, &items);
         let one_row = self.top <= tokens.px(30.5);
-        let start = if one_row { pos2(rect.right() - width, rect.top()) } else { pos2(rect.left(), rect.top() + tokens.px(20.0)) };
+        let start = if one_row {
+            pos2(rect.right() - width, rect.top())
+        } else {
+            pos2(rect.left(), rect.top() + tokens.px(20.0))
+        };
         readout::legend_paint(brush, data, &items, start, rect.right());
         if self.has_direct_labels {
-            let frame_window = Window::fit(data);
-            brush.direct_labels(&Frame { plot, window: &frame_window, x: &data.x.scale, y: &data.y.scale }, data);
+            brush.direct_labels(frame, data);
         }
     }
 }

@@ -70,15 +70,25 @@ impl Brush<'_> {
         let Self { painter, tokens, lang } = self;
         for band in &data.bands {
             let (Some(a), Some(b)) = (frame.x_from_value(band.from), frame.x_from_value(band.to)) else { continue };
-            let rect = Rect::from_two_pos(pos2(a, frame.plot.top()), pos2(b, frame.plot.bottom())).intersect(frame.plot);
+            let rect =
+                Rect::from_two_pos(pos2(a, frame.plot.top()), pos2(b, frame.plot.bottom())).intersect(frame.plot);
             if !rect.is_positive() {
                 continue;
             }
             painter.rect_filled(rect, CornerRadius::same(2), tokens.accent_soft);
-            let under = |top: f32, ceiling: f32| if (top - 4.0..top + tokens.px(18.0)).contains(&ceiling) { ceiling } else { top };
+            let under = |top: f32, ceiling: f32| {
+                if (top - 4.0..top + tokens.px(18.0)).contains(&ceiling) { ceiling } else { top }
+            };
             let ceilings = data.ceilings.iter().filter_map(|ceiling| frame.y_from_value(ceiling.y));
             let place = pos2(rect.center().x, ceilings.fold(rect.top(), under) + tokens.space.xxs);
-            ink::text(painter, place, Align2::CENTER_TOP, band.label.get(*lang), tokens.font(Type::Small), tokens.accent);
+            ink::text(
+                painter,
+                place,
+                Align2::CENTER_TOP,
+                band.label.get(*lang),
+                tokens.font(Type::Small),
+                tokens.accent,
+            );
         }
     }
 
@@ -88,7 +98,14 @@ impl Brush<'_> {
             let Some(y) = frame.y_from_value(ceiling.y).filter(|y| frame.plot.y_range().contains(*y)) else { continue };
             painter.hline(frame.plot.x_range(), y, tokens.stroke(1.5, tokens.muted));
             let place = pos2(frame.plot.right() - tokens.space.xxs, y - 2.0);
-            ink::text(painter, place, Align2::RIGHT_BOTTOM, ceiling.label.get(*lang), tokens.font(Type::Small), tokens.muted);
+            ink::text(
+                painter,
+                place,
+                Align2::RIGHT_BOTTOM,
+                ceiling.label.get(*lang),
+                tokens.font(Type::Small),
+                tokens.muted,
+            );
         }
     }
 
@@ -104,11 +121,19 @@ impl Brush<'_> {
                 self.measured_points(frame, data, series_idx, color);
             }
         }
-        for mark in &data.reader {
-            if let Some(pos) = frame.point(mark.x, mark.y) {
-                let edge = self.tokens.stroke(1.5, self.tokens.surface);
-                ink::diamond(self.painter, pos, self.tokens.px(7.0), self.tokens.ink, edge);
-            }
+        self.reader(frame, data);
+    }
+
+    /// The reader's own prediction: diamonds, joined where there are several.
+    pub fn reader(&self, frame: &Frame<'_>, data: &ChartData) {
+        let Self { painter, tokens, .. } = self;
+        let mut marks: Vec<(f64, Pos2)> =
+            data.reader.iter().filter_map(|mark| Some((mark.x, frame.point(mark.x, mark.y)?))).collect();
+        marks.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let path: Vec<Pos2> = marks.into_iter().map(|(_, pos)| pos).collect();
+        painter.extend(Shape::dotted_line(&path, tokens.tint(tokens.ink, 0.6), tokens.px(5.0), tokens.px(1.0)));
+        for pos in path {
+            ink::diamond(painter, pos, tokens.px(6.5), tokens.ink, tokens.stroke(1.5, tokens.surface));
         }
     }
 
@@ -178,13 +203,16 @@ impl Brush<'_> {
         let series = &data.series[series_idx];
         let Some(base) = frame.y_from_value(0.0) else { return };
         for point in &series.measured {
-            let Some((bar, y)) = bar_of(frame, data, series_idx, point.x, point.y) else { continue };
+            let Some((bar, y)) = bar_of(frame, data, series_idx, point.x, Some(point.y.unwrap_or(0.0))) else {
+                continue;
+            };
             let rect = Rect::from_two_pos(pos2(bar.min, y), pos2(bar.max, base)).intersect(frame.plot);
             let fill = if point.invalid.is_some() { tokens.tint(color, 0.25) } else { color };
             painter.rect_filled(rect, CornerRadius { nw: 3, ne: 3, sw: 0, se: 0 }, fill);
             self.spread(frame, point, bar.center(), tokens.ink);
             if point.invalid.is_some() {
-                ink::strike(painter, pos2(bar.center(), y.min(base - tokens.px(8.0))), tokens.px(7.0), tokens.stroke(1.6, tokens.bad));
+                let place = pos2(bar.center(), y.min(base - tokens.px(10.0)));
+                ink::strike(painter, place, tokens.px(7.0), tokens.stroke(1.6, tokens.bad));
             }
         }
         for point in &series.predicted {

@@ -1,10 +1,11 @@
 //! The words of a chart: its legend, the box beside a picked point, and what a screen reader hears.
 
 use super::data::{ChartData, Measured};
-use super::layout::{Picked, PointRef};
+use super::layout::{Picked, PointRef, is_bars};
 use super::paint::{Brush, color_of};
 use crate::ink::{self, Shade};
-use egui::{Align2, Painter, Pos2, pos2, vec2};
+use egui::{Align2, CornerRadius, Painter, Pos2, Rect, pos2, vec2};
+use vramlab_kit::paint::dashed_rect;
 use vramlab_kit::{Tokens, Type};
 use vramlab_units::{Lang, Text, show};
 
@@ -36,7 +37,8 @@ pub struct LegendItem {
 /// The signs that occur in the chart; the series too if `with_series` and there are several.
 pub fn legend(data: &ChartData, lang: Lang, with_series: bool) -> Vec<LegendItem> {
     let item = |sign: Sign, text: Text| LegendItem { sign, label: text.get(lang).to_owned() };
-    let any_measured = |wanted: fn(&Measured) -> bool| data.series.iter().any(|series| series.measured.iter().any(wanted));
+    let any_measured =
+        |wanted: fn(&Measured) -> bool| data.series.iter().any(|series| series.measured.iter().any(wanted));
     let mut items = Vec::new();
     if data.series.iter().any(|series| !series.predicted.is_empty()) {
         items.push(item(Sign::Predicted, PREDICTED));
@@ -77,7 +79,14 @@ pub fn legend_paint(brush: &Brush<'_>, data: &ChartData, items: &[LegendItem], s
         let middle = at + vec2(tokens.px(13.0), tokens.px(8.0));
         sign_paint(brush, data, item.sign, middle);
         let place = pos2(at.x + tokens.px(32.0), middle.y);
-        ink::text(brush.painter, place, Align2::LEFT_CENTER, item.label.as_str(), tokens.font(Type::Small), tokens.muted);
+        ink::text(
+            brush.painter,
+            place,
+            Align2::LEFT_CENTER,
+            item.label.as_str(),
+            tokens.font(Type::Small),
+            tokens.muted,
+        );
         at.x += width;
     }
 }
@@ -85,14 +94,26 @@ pub fn legend_paint(brush: &Brush<'_>, data: &ChartData, items: &[LegendItem], s
 fn sign_paint(brush: &Brush<'_>, data: &ChartData, sign: Sign, middle: Pos2) {
     let Brush { painter, tokens, .. } = brush;
     let half = tokens.px(13.0);
+    let bar = Rect::from_center_size(middle, vec2(tokens.px(14.0), tokens.px(12.0)));
     let ends = [middle - vec2(half, 0.0), middle + vec2(half, 0.0)];
     match sign {
+        Sign::Predicted if is_bars(data) => {
+            dashed_rect(painter, bar, 2.0, tokens.stroke(1.3, tokens.ink), tokens.px(3.0))
+        }
         Sign::Predicted => {
             ink::dashes(painter, &ends, tokens.stroke(1.3, tokens.ink), tokens.px(5.0), tokens.px(4.0));
             painter.circle(middle, tokens.px(4.5), tokens.surface, tokens.stroke(1.3, tokens.ink));
         }
         Sign::Measured | Sign::Series(_) => {
-            let color = color_of(tokens, data, if let Sign::Series(idx) = sign { idx } else { 0 });
+            let color = match sign {
+                Sign::Series(idx) => color_of(tokens, data, idx),
+                _ if data.series.len() > 1 => tokens.muted, // solid is what counts here; the names stand at the lines
+                _ => color_of(tokens, data, 0),
+            };
+            if is_bars(data) {
+                painter.rect_filled(bar, CornerRadius::same(2), color);
+                return;
+            }
             painter.line_segment(ends, tokens.stroke(2.0, color));
             painter.circle_filled(middle, tokens.px(4.0), color);
         }

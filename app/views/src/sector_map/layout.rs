@@ -186,7 +186,8 @@ impl Geometry {
 impl SectorBox {
     /// The part in which bytes are drawn.
     pub fn inner(&self) -> Rect {
-        self.rect.shrink2(Vec2::new((self.rect.width() * 0.06).clamp(1.0, 4.0), (self.rect.height() * 0.12).clamp(2.0, 5.0)))
+        self.rect
+            .shrink2(Vec2::new((self.rect.width() * 0.06).clamp(1.0, 4.0), (self.rect.height() * 0.12).clamp(2.0, 5.0)))
     }
 }
 

@@ -97,7 +97,9 @@ pub fn pattern_ui(flow: &mut Flow<'_>, tokens: &Tokens, lang: Lang, question: &m
     controls::choice(flow, tokens, LAYOUT.get(lang), &mut question.layout, &layouts);
     match question.layout {
         Layout::Strided | Layout::Shuffled => {
-            controls::slider(flow, tokens, STRIDE.get(lang), &mut question.stride_elems, 1..=MAX_STRIDE, |v| v.to_string());
+            controls::slider(flow, tokens, STRIDE.get(lang), &mut question.stride_elems, 1..=MAX_STRIDE, |v| {
+                v.to_string()
+            });
         }
         Layout::Aos => {
             let range = STRUCT_ELEMS.0..=STRUCT_ELEMS.1;
@@ -127,9 +129,12 @@ pub fn pattern_ui(flow: &mut Flow<'_>, tokens: &Tokens, lang: Lang, question: &m
 pub fn scale_note(geometry: &Geometry, lang: Lang) -> String {
     let n = geometry.n_left_out;
     match (n, lang) {
-        (0, Lang::Zh) => "每个框是一个 32 字节扇区，宽度即字节；四个扇区一条 128 字节的缓存行。点 lane 可关掉它。".to_owned(),
+        (0, Lang::Zh) => {
+            "每个框是一个 32 字节扇区，宽度即字节；四个扇区一条 128 字节的缓存行。点 lane 可关掉它。".to_owned()
+        }
         (0, Lang::En) => {
-            "A box is a 32-byte sector, its width is bytes; four make a 128-byte line. Click a lane to switch it off.".to_owned()
+            "A box is a 32-byte sector, its width is bytes; four make a 128-byte line. Click a lane to switch it off."
+                .to_owned()
         }
         (n, Lang::Zh) => format!("每个框是一个 32 字节扇区。没碰到的 {n} 条缓存行略去，断开处标 ⋮。"),
         (n, Lang::En) => format!("A box is a 32-byte sector. {n} untouched lines are left out at each ⋮."),
@@ -150,8 +155,11 @@ pub fn key_numbers(found: &Coalesced) -> Vec<KeyNumber> {
         KeyNumber::new(Text::new("缓存行", "lines"), found.lines.len().to_string()),
         KeyNumber::new(Text::new("搬运", "bytes moved"), bytes(found.bytes_moved().0)),
         KeyNumber::new(Text::new("用到", "bytes used"), bytes(found.bytes_used.0)),
-        KeyNumber::new(Text::new("效率", "efficiency"), efficiency.map_or("–".to_owned(), |ratio| with_unit(ratio.0, "%")))
-            .judged(verdict),
+        KeyNumber::new(
+            Text::new("效率", "efficiency"),
+            efficiency.map_or("–".to_owned(), |ratio| with_unit(ratio.0, "%")),
+        )
+        .judged(verdict),
         KeyNumber::new(Text::new("DRAM 搬出", "from DRAM"), bytes(found.dram_bytes().0)),
     ]
 }

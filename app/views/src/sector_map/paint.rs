@@ -89,15 +89,20 @@ impl Scene<'_> {
         for found in &geometry.lines {
             let rect = found.rect;
             let label = match self.lang {
+                Lang::Zh if rect.width() >= tokens.px(110.0) => format!("缓存行 {}", found.line),
                 Lang::Zh => format!("行 {}", found.line),
                 Lang::En => format!("line {}", found.line),
             };
             let label = if found.is_after_jump { format!("⋮ {label}") } else { label };
             let is_touched = self.answer.lines.binary_search(&found.line).is_ok();
             let color = if is_touched { tokens.ink } else { tokens.muted };
-            let (y, anchor) =
-                if above { (rect.top() - offset, Align2::CENTER_BOTTOM) } else { (rect.bottom() + offset, Align2::CENTER_TOP) };
-            let text = ink::text_on(painter, pos2(rect.center().x, y), anchor, label, font.clone(), color, tokens.surface);
+            let (y, anchor) = if above {
+                (rect.top() - offset, Align2::CENTER_BOTTOM)
+            } else {
+                (rect.bottom() + offset, Align2::CENTER_TOP)
+            };
+            let text =
+                ink::text_on(painter, pos2(rect.center().x, y), anchor, label, font.clone(), color, tokens.surface);
             if geometry.has_sector_labels {
                 self.bracket(rect, text);
             }
@@ -118,11 +123,8 @@ impl Scene<'_> {
         let data = tokens.role(DATA);
         let corner = CornerRadius::same((found.rect.height() * 0.12).clamp(2.0, 5.0) as u8);
         let is_moved = self.is_moved(found.sector);
-        let (fill, edge) = if is_moved {
-            (tokens.tint(data, 0.13), tokens.tint(data, 0.45))
-        } else {
-            (tokens.surface, tokens.line)
-        };
+        let (fill, edge) =
+            if is_moved { (tokens.tint(data, 0.13), tokens.tint(data, 0.45)) } else { (tokens.surface, tokens.line) };
         painter.rect(found.rect, corner, fill, Stroke::new(1.0, edge), StrokeKind::Inside);
         if is_moved {
             hatch(painter, found.inner(), tokens.px(5.0), Stroke::new(1.0, tokens.tint(data, 0.35)), false);
@@ -177,7 +179,12 @@ impl Scene<'_> {
         for (lane, addr) in self.active().filter(|(lane, addr)| self.is_picked(*lane, *addr)) {
             self.curve(lane, addr, tokens.stroke(2.0, tokens.accent));
             if let Some(area) = self.geometry.bytes(addr.0, self.elem_bytes) {
-                self.painter.rect_stroke(area, CornerRadius::same(1), tokens.stroke(1.5, tokens.accent), StrokeKind::Outside);
+                self.painter.rect_stroke(
+                    area,
+                    CornerRadius::same(1),
+                    tokens.stroke(1.5, tokens.accent),
+                    StrokeKind::Outside,
+                );
             }
         }
         if let Some(Hit::Sector(sector)) = self.picked

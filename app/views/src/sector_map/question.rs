@@ -81,17 +81,42 @@ impl Question {
         let layouts = Layout::ALL.iter().map(|layout| layout.id().to_owned()).collect();
         let widths = ACCESS_BYTES.iter().map(u64::to_string).collect();
         vec![
-            int("stride_elems", "element", 1, MAX_STRIDE, Text::new("相邻 lane 隔几个元素", "Elements between neighbouring lanes"))
-                .default_value(1),
-            int("offset_elems", "element", 0, MAX_OFFSET, Text::new("lane 0 从第几个元素开始", "The element at which lane 0 starts"))
-                .default_value(0),
+            int(
+                "stride_elems",
+                "element",
+                1,
+                MAX_STRIDE,
+                Text::new("相邻 lane 隔几个元素", "Elements between neighbouring lanes"),
+            )
+            .default_value(1),
+            int(
+                "offset_elems",
+                "element",
+                0,
+                MAX_OFFSET,
+                Text::new("lane 0 从第几个元素开始", "The element at which lane 0 starts"),
+            )
+            .default_value(0),
             choice("elem_bytes", "B", widths, Text::new("每个元素多少字节", "Bytes of one element")).default_value("4"),
-            choice("layout", "", layouts, Text::new("数据怎么放", "How the data lies in memory")).default_value("strided"),
-            int("struct_elems", "1", STRUCT_ELEMS.0, STRUCT_ELEMS.1, Text::new("AoS：一个结构体有几个字段", "AoS: fields of one struct"))
-                .default_value(4),
+            choice("layout", "", layouts, Text::new("数据怎么放", "How the data lies in memory"))
+                .default_value("strided"),
+            int(
+                "struct_elems",
+                "1",
+                STRUCT_ELEMS.0,
+                STRUCT_ELEMS.1,
+                Text::new("AoS：一个结构体有几个字段", "AoS: fields of one struct"),
+            )
+            .default_value(4),
             int("seed", "1", 0, MAX_SEED, Text::new("随机地址的种子", "Seed of the random addresses")).default_value(1),
-            int("active_mask", "1", 0, u32::MAX.into(), Text::new("参与的 lane：第 i 位是 lane i", "Lanes that take part: bit i is lane i"))
-                .default_value(u32::MAX),
+            int(
+                "active_mask",
+                "1",
+                0,
+                u32::MAX.into(),
+                Text::new("参与的 lane：第 i 位是 lane i", "Lanes that take part: bit i is lane i"),
+            )
+            .default_value(u32::MAX),
         ]
     }
 

@@ -18,7 +18,10 @@ pub fn finding(question: &Question, answer: &Coalesced, lang: Lang) -> String {
         return pick(
             lang,
             format!("{} 个 lane 读同一个地址：{n} 个扇区就够，一份数据发给所有人。", question.n_active()),
-            format!("{} lanes read one address: {n} sector is enough, and all of them receive it.", question.n_active()),
+            format!(
+                "{} lanes read one address: {n} sector is enough, and all of them receive it.",
+                question.n_active()
+            ),
         );
     }
     if moved == used {
@@ -80,7 +83,7 @@ fn case(question: &Question) -> (String, String) {
         Layout::Random => ("地址随机时".to_owned(), "at random addresses".to_owned()),
     };
     let (zh, en) = if shifted && question.layout != Layout::Random {
-        (format!("偏移 {shift} B、{zh}"), format!("{en}, {shift} B off"))
+        (format!("偏移 {shift} B、{zh}"), format!("{en}, offset {shift} B"))
     } else {
         (zh, en)
     };

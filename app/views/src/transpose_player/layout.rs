@@ -31,8 +31,11 @@ pub struct Geometry {
 
 impl Geometry {
     pub fn new(origin: Pos2, width: f32, scale: f32, method: Method) -> Self {
-        let kinds: &[Kind] =
-            if method == Method::Naive { &[Kind::Source, Kind::Target] } else { &[Kind::Source, Kind::Tile, Kind::Target] };
+        let kinds: &[Kind] = if method == Method::Naive {
+            &[Kind::Source, Kind::Target]
+        } else {
+            &[Kind::Source, Kind::Tile, Kind::Target]
+        };
         let gap = (width * 0.04).clamp(12.0, 36.0 * scale);
         let n = kinds.len() as f32;
         let panel_width = ((width - gap * (n - 1.0)) / n).min(272.0 * scale);

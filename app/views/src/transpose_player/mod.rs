@@ -164,7 +164,8 @@ impl TransposePlayer {
         numbers.push(KeyNumber::new(Text::new("L1 与 L2 之间", "between L1 and L2"), bytes_binary(cost.l2)));
         numbers.push(KeyNumber::new(Text::new("必须进出显存", "must cross DRAM"), bytes_binary(cost.useful)));
         let floor = modelled.get("floor_us").and_then(Value::as_f64).unwrap_or(f64::NAN);
-        let exact = format!("{floor:.2} µs = {} ÷ {}", bytes_binary(cost.useful), with_unit(self.peak_gb_per_s, "GB/s"));
+        let exact =
+            format!("{floor:.2} µs = {} ÷ {}", bytes_binary(cost.useful), with_unit(self.peak_gb_per_s, "GB/s"));
         numbers.push(KeyNumber::new(Text::new("时间下限", "time floor"), with_unit(floor, "µs")).exact(exact));
         numbers
     }
@@ -205,11 +206,12 @@ impl View for TransposePlayer {
     }
 
     fn data(&self) -> DataTable {
-        let header = ["method", "read sectors/request", "write sectors/request", "tile store degree", "tile load degree"]
-            .into_iter()
-            .chain(["L2 traffic (B)", "DRAM minimum (B)"])
-            .map(str::to_owned)
-            .collect();
+        let header =
+            ["method", "read sectors/request", "write sectors/request", "tile store degree", "tile load degree"]
+                .into_iter()
+                .chain(["L2 traffic (B)", "DRAM minimum (B)"])
+                .map(str::to_owned)
+                .collect();
         let row = |method: &Method| {
             let cost = transpose::run(*method, self.n).ok()?;
             let degree = |degree: Option<u32>| degree.map(|degree| degree.to_string()).unwrap_or_default();
@@ -241,10 +243,22 @@ impl Visualizer for TransposePlayer {
         vec![
             FieldSpec::new("method", "", FieldKind::Choice { options: methods }, Text::new("哪一种做法", "Which way"))
                 .default_value("naive"),
-            FieldSpec::int("n", "element", 32, 65_536, Text::new("矩阵边长，32 的整数倍", "Side of the matrix, a multiple of 32"))
-                .default_value(8192),
-            FieldSpec::num("peak_gb_per_s", "GB/s", 1.0, 1e6, Text::new("算时间下限用的显存带宽", "Memory bandwidth for the time floor"))
-                .default_value(4800),
+            FieldSpec::int(
+                "n",
+                "element",
+                32,
+                65_536,
+                Text::new("矩阵边长，32 的整数倍", "Side of the matrix, a multiple of 32"),
+            )
+            .default_value(8192),
+            FieldSpec::num(
+                "peak_gb_per_s",
+                "GB/s",
+                1.0,
+                1e6,
+                Text::new("算时间下限用的显存带宽", "Memory bandwidth for the time floor"),
+            )
+            .default_value(4800),
             FieldSpec::int("step", "1", 0, most_steps, Text::new("播放到第几次访问", "Accesses that are over"))
                 .optional(),
         ]

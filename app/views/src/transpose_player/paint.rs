@@ -159,9 +159,20 @@ impl Scene<'_> {
             let sector = Rect::from_min_size(first.min, vec2(side * SECTOR_ELEMS as f32, side));
             let n_used = step.cells.iter().filter(|cell| cell.row == row && cell.col / SECTOR_ELEMS == part).count();
             if n_used < SECTOR_ELEMS as usize {
-                hatch(self.painter, sector, (side * 0.6).max(2.0), Stroke::new(1.0, self.tokens.caution.gamma_multiply(0.7)), false);
+                hatch(
+                    self.painter,
+                    sector,
+                    (side * 0.6).max(2.0),
+                    Stroke::new(1.0, self.tokens.caution.gamma_multiply(0.7)),
+                    false,
+                );
             }
-            self.painter.rect_stroke(sector, CornerRadius::same(1), Stroke::new(1.0, self.tokens.accent), StrokeKind::Middle);
+            self.painter.rect_stroke(
+                sector,
+                CornerRadius::same(1),
+                Stroke::new(1.0, self.tokens.accent),
+                StrokeKind::Middle,
+            );
         }
         for cell in &step.cells {
             let used = self.geometry.cell(panel, *cell).shrink(side * 0.2);

@@ -21,7 +21,9 @@ pub fn finding(method: Method, cost: &Transpose, lang: Lang) -> String {
     match (method, cost.load_degree) {
         (Method::Naive, _) => pick(
             lang,
-            format!("直接转：读一行 {read} 个扇区，写一列 {write} 个。损失在扇区，L1 与 L2 之间要走 {l2}，有用的只有 {useful}。"),
+            format!(
+                "直接转：读一行 {read} 个扇区，写一列 {write} 个。损失在扇区，L1 与 L2 之间要走 {l2}，有用的只有 {useful}。"
+            ),
             format!(
                 "Naive: {read} sectors to read a row, {write} to write a column. The loss is in sectors: {l2} pass \
                  between L1 and L2, of which {useful} are useful."
@@ -29,7 +31,9 @@ pub fn finding(method: Method, cost: &Transpose, lang: Lang) -> String {
         ),
         (_, Some(degree)) if degree > 1 => pick(
             lang,
-            format!("小块：读写都只要 {read} 个扇区，可是按列取小块时 {degree} 个 lane 挤在同一个 bank。损失搬到了共享内存。"),
+            format!(
+                "小块：读写都只要 {read} 个扇区，可是按列取小块时 {degree} 个 lane 挤在同一个 bank。损失搬到了共享内存。"
+            ),
             format!(
                 "Tile: reads and writes take {read} sectors each, but a column of the tile lies in one bank, {degree} \
                  lanes deep. The loss has moved to shared memory."
@@ -37,7 +41,9 @@ pub fn finding(method: Method, cost: &Transpose, lang: Lang) -> String {
         ),
         (Method::TilePad, _) => pick(
             lang,
-            format!("垫一列：每行错开一个 bank，按列取也只要一趟，读写各 {read} 个扇区。两头都没有损失，代价是多占一列共享内存。"),
+            format!(
+                "垫一列：每行错开一个 bank，按列取也只要一趟，读写各 {read} 个扇区。两头都没有损失，代价是多占一列共享内存。"
+            ),
             format!(
                 "Padding shifts each row by one bank, so a column takes one pass and both sides {read} sectors. Nothing \
                  is lost, for one more column of shared memory."
@@ -76,7 +82,11 @@ pub fn step(step: Option<&Step>, lang: Lang) -> String {
         ),
         Stage::StoreTile | Stage::LoadTile => {
             let passes = if cost == 1 { "pass" } else { "passes" };
-            pick(lang, format!("{stage} · 第 {row} {line} · {cost} 趟"), format!("{stage} · {line} {row} · {cost} {passes}"))
+            pick(
+                lang,
+                format!("{stage} · 第 {row} {line} · {cost} 趟"),
+                format!("{stage} · {line} {row} · {cost} {passes}"),
+            )
         }
     }
 }

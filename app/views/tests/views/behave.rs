@@ -7,6 +7,7 @@ use egui::{Event, Key, Modifiers, MouseWheelUnit, TouchPhase, pos2, vec2};
 use vramlab_kit::{Theme, Tokens};
 use vramlab_model::eval;
 use vramlab_units::{Lang, Map, Value};
+use vramlab_views::experiment_chart::Sketch;
 use vramlab_views::{ExperimentChart, View, view};
 
 fn open(id: &str, params: Value) -> Box<dyn View> {
@@ -41,7 +42,10 @@ fn the_sector_map_shows_the_models_numbers() {
 fn the_finding_is_a_sentence_in_both_languages() {
     let view = open("sector_map", serde_json::json!({"stride_elems": 2}));
     assert_eq!(view.finding(Lang::Zh), "步长 2 时，每搬两个字节只用一个：搬了 8 个扇区共 256 B，用到 128 B。");
-    assert_eq!(view.finding(Lang::En), "At stride 2, one byte in two is wasted: 8 sectors (256 B) move, 128 B are used.");
+    assert_eq!(
+        view.finding(Lang::En),
+        "At stride 2, one byte in two is wasted: 8 sectors (256 B) move, 128 B are used."
+    );
     let view = open("sector_map", serde_json::json!({"active_mask": 0}));
     assert_eq!(view.finding(Lang::En), "No lane takes part, so nothing moves.");
     let view = open("bank_grid", serde_json::json!({"stride_words": 33}));
@@ -92,7 +96,8 @@ fn a_click_on_a_lane_switches_it() {
     let first_dot = pos2(8.0 + 6.0, caption.y + 20.0); // half a lane's column from the left margin
     stage.click(first_dot, &mut |ui, cx| view.ui(ui, cx));
     assert_eq!(view.params()["active_mask"].as_u64(), Some(u64::from(u32::MAX) - 1));
-    let answer = eval("coalescing", &json(serde_json::json!({"stride_bytes": 4, "elem_bytes": 4, "active_mask": u32::MAX - 1})));
+    let answer =
+        eval("coalescing", &json(serde_json::json!({"stride_bytes": 4, "elem_bytes": 4, "active_mask": u32::MAX - 1})));
     let used = format!("{}\u{2009}B", answer.unwrap()["bytes_used"]);
     assert!(stage.show(&mut *view).texts().contains(&used), "{used}");
 }
@@ -196,7 +201,12 @@ fn the_pointer_reads_exact_values_and_reasons() {
             let painted = stage.frame(at, &mut |ui, cx| {
                 chart.ui(ui, &tokens, cx.lang, &data);
             });
-            seen.extend(painted.texts().into_iter().filter(|text| text.starts_with("measured median ") || text.contains("settled")));
+            seen.extend(
+                painted
+                    .texts()
+                    .into_iter()
+                    .filter(|text| text.starts_with("measured median ") || text.contains("settled")),
+            );
         }
     }
     seen.sort();
@@ -219,4 +229,46 @@ fn a_figure_saves_as_svg_with_its_words_and_colours() {
     assert!(svg.contains("#1361a5"), "the data colour is written out");
     assert!(svg.contains(">line 0</text>"), "text stays text");
     assert!(!svg.contains("NaN"));
+}
+
+/// A stroke across the empty plot sets every place that it passes; arrows do the same without a pointer.
+#[test]
+fn a_prediction_is_drawn_by_pointer_or_by_keys() {
+    let data = samples::sweep();
+    let xs = vec![1.0, 2.0, 4.0, 8.0, 16.0];
+    let sketch = Sketch { x: data.x, y: data.y, xs: xs.clone(), y_low: 10.0, y_high: 10_000.0, ask: data.finding };
+    let tokens = Tokens::new(Theme::Light, 1.0);
+    let mut stage = stage(Lang::En);
+    let mut marks = Vec::new();
+    let button = |pos, pressed| Event::PointerButton {
+        pos,
+        button: egui::PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    let (from, to) = (pos2(70.0, 80.0), pos2(835.0, 200.0));
+    let strokes = [
+        vec![],
+        vec![Event::PointerMoved(from)],
+        vec![button(from, true)],
+        vec![Event::PointerMoved(to)],
+        vec![button(to, false)],
+    ];
+    for events in strokes {
+        stage.frame(events, &mut |ui, cx| {
+            sketch.ui(ui, &tokens, cx.lang, &mut marks);
+        });
+    }
+    assert_eq!(marks.iter().map(|mark| mark.x).collect::<Vec<_>>(), xs);
+    assert!(marks.windows(2).all(|pair| pair[0].y > pair[1].y), "the stroke falls: {marks:?}");
+    assert!(marks.iter().all(|mark| (10.0..=10_000.0).contains(&mark.y)));
+    let before = marks[1].y;
+    for key in [Key::ArrowRight, Key::ArrowUp] {
+        let event = Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers: Modifiers::NONE };
+        stage.frame(vec![event], &mut |ui, cx| {
+            sketch.ui(ui, &tokens, cx.lang, &mut marks);
+        });
+    }
+    let factor = marks[1].y / before; // a twentieth of three decades
+    assert!((factor - 1000f64.powf(0.05)).abs() < 1e-6, "{factor}");
 }

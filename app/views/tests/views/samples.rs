@@ -32,7 +32,9 @@ pub fn sweep() -> ChartData {
         y: axis("有用带宽", "useful rate", "GB/s", Scale::Log10),
         series: vec![series],
         bands: vec![Band { from: 8.5, to: 15.5, label: Localized::both("64 字节块", "64-byte pieces") }],
-        ceilings: vec![Ceiling { y: 4814.0, label: Localized::both("显存峰值 4814 GB/s", "memory peak 4814 GB/s") }],
+        ceilings: vec![Ceiling {
+            y: 4814.0, label: Localized::both("显存峰值 4814 GB/s", "memory peak 4814 GB/s")
+        }],
         reader: vec![ReaderMark { x: 8.0, y: 900.0 }],
         spread_label: Localized::both("p10–p90", "p10–p90"),
         finding: Localized::both("步长加倍，有用带宽减半。", "Each doubling of the stride halves the useful rate."),
@@ -47,7 +49,9 @@ pub fn bars() -> ChartData {
         point(0.0, 620.0, 30.0),
         point(1.0, 240.0, 4.0),
         point(2.0, 131.0, 2.0),
-        Measured { x: 3.0, invalid: Some(Localized::both("结果不对", "the result is wrong")), ..Measured::default() },
+        Measured {
+            x: 3.0, invalid: Some(Localized::both("结果不对", "the result is wrong")), ..Measured::default()
+        },
     ];
     let predicted = [(0.0, 559.2), (1.0, 111.8), (2.0, 111.8), (3.0, 111.8)].map(|(x, y)| Predicted { x, y }).to_vec();
     let series = Series {

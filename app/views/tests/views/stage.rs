@@ -43,19 +43,24 @@ impl Stage {
         let Self { page, tokens, lang, has_motion, time_secs } = self;
         let mut actions: Vec<ViewAction> = Vec::new();
         let output = page.frame(events, |ui| {
-            let cx = ViewCx { tokens, lang: *lang, has_motion: *has_motion, time_secs: *time_secs, actions: &mut actions };
+            let cx =
+                ViewCx { tokens, lang: *lang, has_motion: *has_motion, time_secs: *time_secs, actions: &mut actions };
             let mut cx = cx;
             add(ui, &mut cx);
         });
         let wants_repaint = output.viewport_output.values().any(|view| view.repaint_delay.as_secs_f64() < 60.0);
-        Painted { shapes: output.shapes, ctx: page.ctx().clone(), pixels_per_point: output.pixels_per_point, wants_repaint }
+        Painted {
+            shapes: output.shapes,
+            ctx: page.ctx().clone(),
+            pixels_per_point: output.pixels_per_point,
+            wants_repaint,
+        }
     }
 
     /// Presses and releases `key`, a frame each.
     pub fn press(&mut self, view: &mut dyn View, key: Key) {
         for pressed in [true, false] {
-            let event =
-                Event::Key { key, physical_key: Some(key), pressed, repeat: false, modifiers: Modifiers::NONE };
+            let event = Event::Key { key, physical_key: Some(key), pressed, repeat: false, modifiers: Modifiers::NONE };
             self.frame(vec![event], &mut |ui, cx| view.ui(ui, cx));
         }
     }
@@ -78,14 +83,14 @@ impl Stage {
         for _ in 0..2 {
             let mut actions = Vec::new();
             let output = page.frame(Vec::new(), |ui| {
-                let mut cx =
-                    ViewCx { tokens, lang: *lang, has_motion: false, time_secs: 0.0, actions: &mut actions };
+                let mut cx = ViewCx { tokens, lang: *lang, has_motion: false, time_secs: 0.0, actions: &mut actions };
                 view.ui(ui, &mut cx);
             });
             let update = output.platform_output.accesskit_update.expect("accesskit is on");
             nodes = update.nodes.into_iter().map(|(_, node)| node).collect();
         }
-        let is_widget = |role: &str| !matches!(role, "Window" | "GenericContainer" | "Unknown" | "TextRun" | "ScrollView");
+        let is_widget =
+            |role: &str| !matches!(role, "Window" | "GenericContainer" | "Unknown" | "TextRun" | "ScrollView");
         nodes
             .iter()
             .map(|node| {

@@ -42,6 +42,7 @@ fn looks() -> Vec<(Tokens, Lang, f32)> {
 fn every_visualizer_paints_at_every_extreme() {
     let mut n_painted = 0;
     for (tokens, lang, width) in looks() {
+        let mut stage = Stage::new(tokens, lang, width);
         for entry in VISUALIZERS {
             for state in states(&(entry.fields)()) {
                 let mut view = match entry.open(&state) {
@@ -52,7 +53,6 @@ fn every_visualizer_paints_at_every_extreme() {
                         continue;
                     }
                 };
-                let mut stage = Stage::new(tokens.clone(), lang, width);
                 let painted = stage.show(&mut *view);
                 painted.assert_sane(entry.id, &state);
                 assert!(!view.finding(lang).is_empty(), "{} at {state:?} has nothing to say", entry.id);
