@@ -15,6 +15,7 @@ impl App {
             "route": self.route.text(),
             "lang": lang.code(),
             "is_dark": self.tokens().is_dark(),
+            "has_motion": self.has_motion(),
             "title": chapter.as_ref().map(|chapter| chapter.title.get(lang)),
             "progress": progress,
             "notes": self.notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(),

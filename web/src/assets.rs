@@ -1,0 +1,88 @@
+//! Assets that are fetched by their path, relative to the page. Each is asked for once and kept for the visit.
+
+use crate::shared::Shared;
+use crate::words;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use vramlab_content::Content;
+use vramlab_shell::platform::Fetch;
+use wasm_bindgen::{JsCast as _, JsValue};
+use wasm_bindgen_futures::JsFuture;
+
+#[derive(Clone)]
+enum Slot {
+    Waiting,
+    Here(&'static [u8]),
+    Failed(String),
+}
+
+pub struct Assets {
+    slots: Rc<RefCell<BTreeMap<String, Slot>>>,
+    shared: Shared,
+    /// Names the build in each address, so that a cache never serves an asset of another build.
+    build: String,
+}
+
+impl Assets {
+    pub fn new(shared: Shared, build: String) -> Self {
+        Self { slots: Rc::default(), shared, build }
+    }
+
+    pub fn fetch(&self, path: &str) -> Fetch {
+        match vramlab_content::get(path) {
+            Some(Content::Here(bytes)) => return Fetch::Here(Cow::Borrowed(bytes)),
+            Some(Content::Fetch) => {}
+            None => return Fetch::Failed(format!("{path} is not part of this program")),
+        }
+        match self.slots.borrow().get(path) {
+            Some(Slot::Here(bytes)) => return Fetch::Here(Cow::Borrowed(bytes)),
+            Some(Slot::Waiting) => return Fetch::Waiting,
+            Some(Slot::Failed(why)) => return Fetch::Failed(why.clone()),
+            None => {}
+        }
+        self.start(path);
+        Fetch::Waiting
+    }
+
+    fn start(&self, path: &str) {
+        self.slots.borrow_mut().insert(path.to_owned(), Slot::Waiting);
+        let (slots, shared, path) = (Rc::clone(&self.slots), self.shared.clone(), path.to_owned());
+        let address = format!("{path}?v={}", self.build);
+        wasm_bindgen_futures::spawn_local(async move {
+            let expected = vramlab_content::len(&path);
+            let slot = match download(&address).await {
+                Ok(bytes) if Some(bytes.len() as u64) == expected => Slot::Here(Vec::leak(bytes)),
+                Ok(bytes) => Slot::Failed(fill(&shared, &path, &format!("{} B, not {expected:?} B", bytes.len()))),
+                Err(why) => Slot::Failed(fill(&shared, &path, &why)),
+            };
+            slots.borrow_mut().insert(path, slot);
+            shared.wake();
+        });
+    }
+}
+
+fn fill(shared: &Shared, path: &str, why: &str) -> String {
+    shared.say(words::NOT_FETCHED).replace("{path}", path).replace("{why}", why)
+}
+
+async fn download(address: &str) -> Result<Vec<u8>, String> {
+    let window = web_sys::window().ok_or("there is no window")?;
+    let response = JsFuture::from(window.fetch_with_str(address)).await.map_err(|error| in_words(&error))?;
+    let response: web_sys::Response = response.dyn_into().map_err(|error| in_words(&error))?;
+    if !response.ok() {
+        return Err(format!("HTTP {}", response.status()));
+    }
+    let buffer = response.array_buffer().map_err(|error| in_words(&error))?;
+    let buffer = JsFuture::from(buffer).await.map_err(|error| in_words(&error))?;
+    Ok(js_sys::Uint8Array::new(&buffer).to_vec())
+}
+
+/// The words of a JavaScript error.
+pub fn in_words(error: &JsValue) -> String {
+    match error.dyn_ref::<js_sys::Error>() {
+        Some(error) => format!("{}: {}", String::from(error.name()), String::from(error.message())),
+        None => error.as_string().unwrap_or_else(|| format!("{error:?}")),
+    }
+}
