@@ -121,7 +121,6 @@ impl AccessMap {
             tokens,
             geometry: &below,
             answer: &answered.conflicts,
-            active_mask: self.sectors.active_mask,
             n_served: self.steps.now(),
             picked: pointed,
             has_lanes: false,

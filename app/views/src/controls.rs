@@ -13,16 +13,30 @@ pub fn row<R>(ui: &mut Ui, tokens: &Tokens, add: impl FnOnce(&mut Flow<'_>) -> R
     let area = Rect::from_min_size(ui.cursor().min, vec2(ui.available_width(), 0.0));
     let gap = vec2(tokens.space.xl, tokens.space.xs);
     let least = tokens.px(30.0);
-    let mut flow = Flow { ui, known, sizes: Vec::new(), at: area.min, area, row_height: 0.0, gap, least };
+    let mut flow =
+        Flow { ui, known, sizes: Vec::new(), at: area.min, area, row_height: 0.0, gap, breaks: Vec::new(), least };
     let result = add(&mut flow);
-    let Flow { ui, known, sizes, at, row_height, .. } = flow;
+    let Flow { ui, known, sizes, at, row_height, breaks, .. } = flow;
     let bottom = at.y + row_height;
     ui.allocate_rect(Rect::from_min_max(area.min, pos2(area.right(), bottom)), egui::Sense::hover());
+    if breaks != breaks_of(&sizes, area.width(), gap.x) {
+        ui.ctx().request_discard("controls need other rows than they took");
+    }
     if known != sizes {
         ui.data_mut(|data| data.insert_temp(id, sizes));
-        ui.ctx().request_discard("controls found their sizes");
     }
     result
+}
+
+/// For each item whether it begins a new row.
+fn breaks_of(sizes: &[Vec2], width: f32, gap: f32) -> Vec<bool> {
+    let mut at = 0.0;
+    let is_break = |size: &Vec2| {
+        let is_break = at > 0.0 && at + size.x > width + 0.5;
+        at = if is_break { 0.0 } else { at } + size.x + gap;
+        is_break
+    };
+    sizes.iter().map(is_break).collect()
 }
 
 /// See [`row`].
@@ -34,6 +48,7 @@ pub struct Flow<'a> {
     area: Rect,
     row_height: f32,
     gap: Vec2,
+    breaks: Vec<bool>,
     /// Rows are at least this tall, so that controls of one row share their middle.
     least: f32,
 }
@@ -43,7 +58,9 @@ impl Flow<'_> {
     pub fn item<R>(&mut self, add: impl FnOnce(&mut Ui) -> R) -> R {
         let least = vec2(0.0, self.least);
         let known = self.known.get(self.sizes.len()).copied().unwrap_or(least);
-        if self.at.x > self.area.left() && self.at.x + known.x > self.area.right() + 0.5 {
+        let is_break = self.at.x > self.area.left() && self.at.x + known.x > self.area.right() + 0.5;
+        self.breaks.push(is_break);
+        if is_break {
             self.at = pos2(self.area.left(), self.at.y + self.row_height + self.gap.y);
             self.row_height = 0.0;
         }
@@ -144,4 +161,16 @@ pub fn key_numbers(ui: &mut Ui, tokens: &Tokens, lang: Lang, numbers: &[KeyNumbe
             flow.item(|ui| key_number(ui, tokens, number.label.get(lang), &number.value, exact, number.verdict));
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_break_where_the_card_ends() {
+        let items = [40.0, 50.0, 30.0, 200.0, 10.0].map(|width| vec2(width, 30.0));
+        assert_eq!(breaks_of(&items, 100.0, 10.0), [false, false, true, true, true]);
+        assert_eq!(breaks_of(&items, 400.0, 10.0), [false; 5]);
+    }
 }

@@ -62,7 +62,6 @@ impl BankGrid {
             tokens,
             geometry: &geometry,
             answer,
-            active_mask: self.question.active_mask,
             n_served: self.steps.now(),
             picked,
             has_lanes: true,

@@ -13,8 +13,6 @@ pub struct Scene<'a> {
     pub tokens: &'a Tokens,
     pub geometry: &'a Geometry,
     pub answer: &'a Conflicts,
-    /// Bit `i` is lane `i`.
-    pub active_mask: u32,
     /// Passes that have been served; all of them when nothing is being stepped through.
     pub n_served: usize,
     pub picked: Option<Pointed>,
@@ -53,17 +51,26 @@ pub fn served(hits: &[Hit], pass: u32) -> Vec<Served> {
     by_bank
 }
 
+/// The boxes of every row, made once a frame.
+type Rows = Vec<Vec<Served>>;
+
 impl Scene<'_> {
     pub fn paint(&self) {
-        self.curves();
+        let rows: Rows = self.geometry.rows.iter().map(|row| self.words(row)).collect();
+        self.curves(&rows);
         self.header();
+        self.slots();
         for (row_idx, row) in self.geometry.rows.iter().enumerate() {
-            self.row(row_idx, row);
+            self.row(row_idx, row, &rows[row_idx]);
         }
-        self.highlight();
+        self.highlight(&rows);
         if self.has_lanes {
-            self.lanes();
+            self.lanes(&rows);
         }
+    }
+
+    fn words(&self, row: &RowBox) -> Vec<Served> {
+        self.answer.phases.get(row.phase_idx).map(|phase| served(&phase.hits, row.pass)).unwrap_or_default()
     }
 
     /// Passes of a phase along one ordered ramp: first dark, last light.
@@ -95,25 +102,13 @@ impl Scene<'_> {
         }
     }
 
-    fn hits(&self, row_idx: usize) -> impl Iterator<Item = &Hit> {
-        let row = self.geometry.rows.get(row_idx);
-        let phase = row.and_then(|row| self.answer.phases.get(row.phase_idx));
-        let pass = row.map_or(0, |row| row.pass);
-        phase.map(|phase| phase.hits.iter()).unwrap_or_default().filter(move |hit| hit.pass == pass)
-    }
-
     fn curve(&self, lane: usize, word: &Served, stroke: Stroke) {
         let mut from = self.geometry.lanes.center(lane);
         from.y += self.geometry.lanes.radius;
         self.painter.add(drop_curve(from, self.geometry.entry(word.first_bank, word.n_banks), stroke));
     }
 
-    /// The boxes of a row with the lanes that each serves.
-    fn words(&self, row: &RowBox) -> Vec<Served> {
-        self.answer.phases.get(row.phase_idx).map(|phase| served(&phase.hits, row.pass)).unwrap_or_default()
-    }
-
-    fn curves(&self) {
+    fn curves(&self, rows: &Rows) {
         for (row_idx, row) in self.geometry.rows.iter().enumerate() {
             let share = match (self.is_whole(), self.is_current(row_idx)) {
                 (true, _) => 0.55,
@@ -122,10 +117,8 @@ impl Scene<'_> {
             };
             let width = if self.is_current(row_idx) { 1.8 } else { 1.1 };
             let stroke = self.tokens.stroke(width, self.tokens.tint(self.color(row), share));
-            for word in self.words(row) {
-                for lane in &word.lanes {
-                    self.curve(*lane, &word, stroke);
-                }
+            for word in &rows[row_idx] {
+                word.lanes.iter().for_each(|lane| self.curve(*lane, word, stroke));
             }
         }
     }
@@ -141,15 +134,24 @@ impl Scene<'_> {
         ink::text(painter, place, Align2::LEFT_CENTER, "bank", tokens.font(Type::Small), tokens.muted);
     }
 
-    fn row(&self, row_idx: usize, row: &RowBox) {
+    /// A strip for each pass with a slot for each bank: what stays empty is time that the bank stood idle.
+    fn slots(&self) {
         let Self { painter, tokens, geometry, .. } = self;
-        for bank in 0..BANKS as u32 {
-            let cell = geometry.cells(row, bank, 1);
-            painter.rect_stroke(cell, corner(cell.height()), Stroke::new(1.0, tokens.grid), StrokeKind::Inside);
+        let (Some(first), Some(last)) = (geometry.rows.first(), geometry.rows.last()) else { return };
+        for row in &geometry.rows {
+            painter.rect_filled(geometry.cells(row, 0, BANKS as u32), CornerRadius::same(2), tokens.sunken);
         }
-        let hits = &self.answer.phases[row.phase_idx].hits;
+        let gap = Stroke::new((geometry.lanes.pitch() * 0.12).clamp(1.0, 3.0), tokens.surface);
+        for bank in 1..BANKS {
+            let x = geometry.lanes.x.min + geometry.lanes.pitch() * bank as f32;
+            painter.vline(x, first.y.min..=last.y.max, gap);
+        }
+    }
+
+    fn row(&self, row_idx: usize, row: &RowBox, words: &[Served]) {
+        let Self { painter, tokens, geometry, .. } = self;
         let (color, is_over) = (self.color(row), row_idx < self.n_served);
-        for word in served(hits, row.pass) {
+        for word in words {
             let cell = geometry.cells(row, word.first_bank, word.n_banks);
             if is_over {
                 painter.rect_filled(cell, corner(cell.height()), color);
@@ -179,7 +181,7 @@ impl Scene<'_> {
         self.row_name(row_idx, row);
     }
 
-    /// The number of the wavefront, and at the first one of a phase which lanes it serves.
+    /// The number of the pass; of low rows every fourth has one.
     fn row_name(&self, row_idx: usize, row: &RowBox) {
         let Self { painter, tokens, geometry, .. } = self;
         let is_low = row.y.span() < tokens.px(12.0);
@@ -189,57 +191,57 @@ impl Scene<'_> {
         let color = if self.is_current(row_idx) { tokens.accent } else { tokens.muted };
         let place = pos2(geometry.lanes.x.min - tokens.px(6.0), row.y.center());
         ink::text(painter, place, Align2::RIGHT_CENTER, (row_idx + 1).to_string(), tokens.font(Type::MonoSmall), color);
-        if self.is_current(row_idx) {
-            let rect = geometry.cells(row, 0, BANKS as u32).expand(1.5);
-            painter.rect_stroke(rect, corner(rect.height()), tokens.stroke(1.5, tokens.accent), StrokeKind::Outside);
-        }
     }
 
-    fn highlight(&self) {
+    fn highlight(&self, rows: &Rows) {
         let stroke = self.tokens.stroke(2.0, self.tokens.accent);
         for (row_idx, row) in self.geometry.rows.iter().enumerate() {
-            for word in self.words(row) {
-                let lit: Vec<usize> =
-                    word.lanes.iter().copied().filter(|lane| self.is_lit(row_idx, &word, *lane)).collect();
-                for lane in &lit {
-                    self.curve(*lane, &word, stroke);
-                }
-                if !lit.is_empty() {
+            if self.is_current(row_idx) {
+                let rect = self.geometry.cells(row, 0, BANKS as u32).expand(1.5);
+                self.painter.rect_stroke(rect, corner(rect.height()), stroke, StrokeKind::Outside);
+            }
+            for word in &rows[row_idx] {
+                let mut lit = word.lanes.iter().filter(|lane| self.is_lit(row_idx, word, **lane)).peekable();
+                if lit.peek().is_some() {
                     let cell = self.geometry.cells(row, word.first_bank, word.n_banks);
                     self.painter.rect_stroke(cell, corner(cell.height()), stroke, StrokeKind::Outside);
                 }
+                lit.for_each(|lane| self.curve(*lane, word, stroke));
             }
         }
     }
 
-    fn lanes(&self) {
+    fn lanes(&self, rows: &Rows) {
         let Self { painter, tokens, geometry, .. } = self;
         for lane in 0..LANES {
             let (center, radius) = (geometry.lanes.center(lane), geometry.lanes.radius);
-            let served_in = (0..geometry.rows.len()).find(|row_idx| self.hits(*row_idx).any(|hit| hit.lane == lane));
-            let color = served_in.map(|row_idx| self.color(&geometry.rows[row_idx]));
-            match (self.active_mask & (1 << lane) != 0, color) {
-                (true, Some(color)) if served_in.is_some_and(|row_idx| row_idx < self.n_served) => {
-                    painter.circle_filled(center, radius, color);
+            let served_in = rows.iter().position(|words| words.iter().any(|word| word.lanes.contains(&lane)));
+            match served_in {
+                Some(row_idx) if row_idx < self.n_served => {
+                    painter.circle_filled(center, radius, self.color(&geometry.rows[row_idx]));
                 }
-                (true, Some(color)) => {
-                    painter.circle(center, radius, tokens.surface, tokens.stroke(1.8, color));
+                Some(row_idx) => {
+                    let edge = tokens.stroke(1.8, self.color(&geometry.rows[row_idx]));
+                    painter.circle(center, radius, tokens.surface, edge);
                 }
-                _ => {
-                    painter.circle(center, radius, tokens.surface, tokens.stroke(1.5, tokens.line));
+                None => {
+                    painter.circle(center, radius, tokens.surface, tokens.stroke(1.5, tokens.muted));
                 }
             }
-            if self.lane_is_lit(lane) {
+            if self.lane_is_lit(rows, lane) {
                 painter.circle_stroke(center, radius + tokens.px(2.5), tokens.stroke(2.0, tokens.accent));
             }
         }
     }
 
-    fn lane_is_lit(&self, lane: usize) -> bool {
-        let is_lit = |(row_idx, row): (usize, &RowBox)| {
-            self.words(row).iter().any(|word| word.lanes.contains(&lane) && self.is_lit(row_idx, word, lane))
-        };
-        self.picked == Some(Pointed::Lane(lane)) || self.geometry.rows.iter().enumerate().any(is_lit)
+    fn lane_is_lit(&self, rows: &Rows, lane: usize) -> bool {
+        match self.picked {
+            Some(Pointed::Lane(picked)) => picked == lane,
+            Some(Pointed::Cell { row_idx, .. }) => rows.get(row_idx).is_some_and(|words| {
+                words.iter().any(|word| word.lanes.contains(&lane) && self.is_lit(row_idx, word, lane))
+            }),
+            None => false,
+        }
     }
 }
 

@@ -129,6 +129,8 @@ impl Painted {
             }
         }
         assert!(n_vertices > 100, "{what} {state:?}: only {n_vertices} vertices");
+        let warned: Vec<String> = self.texts().into_iter().filter(|text| text.contains("WARNING")).collect();
+        assert!(warned.is_empty(), "{what} {state:?}: {warned:?}");
         let page = self.ctx.viewport_rect();
         for clipped in &self.shapes {
             let bounds = clipped.shape.visual_bounding_rect();
