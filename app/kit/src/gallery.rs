@@ -14,6 +14,7 @@ pub struct Gallery {
     stride: f64,
     bytes: f64,
     lens: u8,
+    has_swizzle: bool,
     head: Playhead,
 }
 
@@ -21,7 +22,7 @@ impl Default for Gallery {
     fn default() -> Self {
         let mut head = Playhead::new(8, 2.0);
         head.apply(crate::playhead::Command::Seek(2), true);
-        Self { stride: 2.0, bytes: 65536.0, lens: 0, head }
+        Self { stride: 2.0, bytes: 65536.0, lens: 0, has_swizzle: true, head }
     }
 }
 
@@ -74,6 +75,10 @@ fn figure_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, state: &mut Gallery) {
     });
     let lenses = [(0, "内存 memory"), (1, "推理 inference"), (2, "Kernel"), (3, "训练 training")];
     segmented(ui, tokens, "lens", &mut state.lens, &lenses);
+    ui.horizontal_wrapped(|ui| {
+        check_box(ui, tokens, &mut state.has_swizzle, "XOR swizzle");
+        check_box(ui, tokens, &mut false, Text::new("只看一趟", "One pass only").get(lang));
+    });
     playback(ui, tokens, lang, &mut state.head, 0.0, true);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = tokens.space.xl;

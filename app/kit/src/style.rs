@@ -102,7 +102,7 @@ impl Tokens {
         };
         Widgets {
             noninteractive: widget(self.surface, self.surface, self.line, self.ink),
-            inactive: widget(self.line, self.surface, self.line, self.ink),
+            inactive: widget(self.surface, self.surface, crate::palette::mix(self.line, self.muted, 0.15), self.ink),
             hovered: widget(self.accent_soft, self.accent_soft, self.accent, self.ink),
             active: widget(self.accent_soft, self.accent_soft, self.accent, self.ink),
             open: widget(self.accent_soft, self.accent_soft, self.accent, self.ink),

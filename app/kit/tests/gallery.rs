@@ -54,8 +54,8 @@ fn both_themes_and_languages_look_as_they_did() {
 fn nodes(page: &mut Headless, mut ui: impl FnMut(&mut Ui)) -> Vec<Node> {
     page.ctx().enable_accesskit();
     page.frame(Vec::new(), &mut ui);
-    let update = page.frame(Vec::new(), &mut ui).platform_output.accesskit_update.unwrap();
-    update.nodes.into_iter().map(|(_, node)| node).collect()
+    let update = page.frame(Vec::new(), &mut ui).platform_output.accesskit_update;
+    update.expect("a tree for screen readers").nodes.into_iter().map(|(_, node)| node).collect()
 }
 
 #[test]
@@ -65,7 +65,10 @@ fn everything_that_can_be_pressed_has_a_name_and_a_size() {
         let mut state = Gallery::default();
         let nodes = nodes(&mut page, |ui| gallery(ui, &tokens, lang, &mut state));
         let pressable = |node: &&Node| {
-            matches!(node.role(), NodeRole::Button | NodeRole::Slider | NodeRole::RadioButton | NodeRole::Link)
+            matches!(
+                node.role(),
+                NodeRole::Button | NodeRole::Slider | NodeRole::RadioButton | NodeRole::CheckBox | NodeRole::Link
+            )
         };
         let mut n_pressable = 0;
         for node in nodes.iter().filter(pressable) {

@@ -18,15 +18,13 @@ fn raster(texture: ColorImage, options: TextureOptions) -> Raster {
 
 fn quad(rect: Rect, uv: Rect, color: Color32) -> Mesh {
     let vertex = |x, y, u, v| Vertex { pos: pos2(x, y), uv: pos2(u, v), color };
-    let mut mesh = Mesh::default();
-    mesh.vertices = vec![
+    let vertices = vec![
         vertex(rect.left(), rect.top(), uv.left(), uv.top()),
         vertex(rect.right(), rect.top(), uv.right(), uv.top()),
         vertex(rect.right(), rect.bottom(), uv.right(), uv.bottom()),
         vertex(rect.left(), rect.bottom(), uv.left(), uv.bottom()),
     ];
-    mesh.indices = vec![0, 1, 2, 0, 2, 3];
-    mesh
+    Mesh { vertices, indices: vec![0, 1, 2, 0, 2, 3], ..Mesh::default() }
 }
 
 fn paint(raster: &Raster, mesh: Mesh, clip_rect: Rect) -> RgbaImage {

@@ -3,6 +3,7 @@
 pub mod button;
 pub mod byte_grid;
 pub mod card;
+pub mod check_box;
 pub mod chip;
 pub mod finding;
 pub mod legend;
@@ -15,6 +16,7 @@ pub mod steps;
 pub use button::Button;
 pub use byte_grid::{Cell, GridLayout, byte_grid};
 pub use card::{card, card_header, section};
+pub use check_box::check_box;
 pub use chip::{Evidence, chip};
 pub use finding::{Note, finding};
 pub use legend::{Mark, legend};
