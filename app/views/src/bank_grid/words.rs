@@ -15,14 +15,12 @@ pub fn finding(question: &Question, answer: &Conflicts, lang: Lang) -> String {
         return pick(lang, "没有 lane 参与，一趟也不用。".into(), "No lane takes part, so no pass is needed.".into());
     }
     let (zh, en) = case(question);
-    if question.pattern == Pattern::Strided && question.stride_words == 0 && question.active_mask.count_ones() > 1 {
+    let is_broadcast = question.pattern == Pattern::Strided && question.stride_words == 0;
+    if is_broadcast && wavefronts == 1 && question.active_mask.count_ones() > 1 {
         return pick(
             lang,
-            format!("所有 lane 要同一个字：广播一次就够，{wavefronts} 趟取完，不算冲突。"),
-            format!(
-                "All lanes want the same word: a broadcast, {wavefronts} wavefront{}, no conflict.",
-                plural(wavefronts)
-            ),
+            "所有 lane 要同一个字：广播一次就够，一趟取完，不算冲突。".into(),
+            "All lanes want the same word: one broadcast, one pass, no conflict.".into(),
         );
     }
     if answer.extra_passes() == 0 && n_phases > 1 {
@@ -44,9 +42,10 @@ pub fn finding(question: &Question, answer: &Conflicts, lang: Lang) -> String {
     let ways = show::number(degree);
     pick(
         lang,
-        format!("{zh}{ways} 路冲突：32 个 bank 只用到 {banks} 个，要 {wavefronts} 趟才取完。"),
+        format!("{zh}{ways} 路冲突：{BANKS} 个 bank 用到 {banks} 个，要 {wavefronts} 趟才取完。"),
         format!(
-            "{en}a {ways}-way conflict: {banks} of {BANKS} banks are used and the access takes {wavefronts} passes."
+            "{en}{} {ways}-way conflict: {banks} of {BANKS} banks are used and the access takes {wavefronts} passes.",
+            article(degree)
         ),
     )
 }
@@ -56,27 +55,29 @@ fn case(question: &Question) -> (String, String) {
     let (mut zh, mut en) = match question.pattern {
         Pattern::Strided => {
             let (stride, width) = (question.stride_words, question.width_bytes);
-            let wide_zh = if width > 4 { format!("{width} 字节访问、") } else { String::new() };
-            let wide_en = if width > 4 { format!("{width}-byte accesses at ") } else { "At ".to_owned() };
-            (
-                format!("{wide_zh}步长 {stride} 个字"),
-                format!("{wide_en}a stride of {stride} word{}", plural(stride as u32)),
-            )
+            let words = format!("a stride of {stride} word{}", plural(stride as u32));
+            if width > 4 {
+                (format!("{width} 字节访问、步长 {stride} 个字"), format!("With {width}-byte accesses at {words}"))
+            } else {
+                (format!("步长 {stride} 个字"), format!("At {words}"))
+            }
         }
-        Pattern::Tile { side, is_column } => (
-            format!("取 {side}×{side} 小块的{}", if is_column { "列" } else { "行" }),
-            format!("A {} of a {side}×{side} tile", if is_column { "column" } else { "row" }),
-        ),
+        Pattern::Tile { side, is_column: true } => {
+            (format!("取 {side}×{side} 小块的一列"), format!("For a column of a {side}×{side} tile"))
+        }
+        Pattern::Tile { side, is_column: false } => {
+            (format!("取 {side}×{side} 小块的一行"), format!("For a row of a {side}×{side} tile"))
+        }
     };
     if question.pad_words > 0 {
         zh.push_str(&format!("、每行垫 {} 个字", question.pad_words));
-        en.push_str(&format!(", rows padded by {}", question.pad_words));
+        en.push_str(&format!(" with rows padded by {}", question.pad_words));
     }
     if question.has_swizzle {
-        zh.push_str("、swizzle");
-        en.push_str(", swizzled");
+        zh.push_str("、加 swizzle");
+        en.push_str(if question.pad_words > 0 { " and a swizzle" } else { " with a swizzle" });
     }
-    (format!("{zh}："), format!("{en}: "))
+    (format!("{zh}时，"), format!("{en}, "))
 }
 
 /// What a lane or a cell holds.
@@ -119,6 +120,11 @@ fn cell_readout(geometry: &Geometry, answer: &Conflicts, row_idx: usize, bank: u
         format!("bank {bank} · 第 {pass} 趟 · 字 {} · lane {lanes}{shared}", first.word),
         format!("bank {bank} · pass {pass} · word {} · lane {lanes}{shared}", first.word),
     )
+}
+
+/// "an" before 8, 11 and 18; other degrees up to 32 begin with a consonant.
+fn article(degree: f64) -> &'static str {
+    if matches!(degree as u32, 8 | 11 | 18) { "an" } else { "a" }
 }
 
 fn plural(n: u32) -> &'static str {

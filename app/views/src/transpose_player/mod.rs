@@ -16,6 +16,7 @@ use egui::{EventFilter, Key, PointerButton, Response, Sense, Ui};
 use layout::{Geometry, Kind};
 use paint::Scene;
 use vramlab_kit::{Command, Tokens, Verdict};
+use vramlab_model::access::AccessError;
 use vramlab_model::bank_conflicts::BANKS;
 use vramlab_model::transpose::{self, Cell, Method, Step, TILE, Transpose};
 use vramlab_units::show::{bytes_binary, with_unit};
@@ -33,8 +34,26 @@ pub struct TransposePlayer {
     n: u64,
     peak_gb_per_s: f64,
     play: Steps,
-    /// The accesses of `method` at `n`.
+    answered: Answered,
+}
+
+/// The model's answers for one method and size; kept, because a frame has no time to ask again.
+struct Answered {
+    /// Every access of one block, in order.
     steps: Vec<Step>,
+    cost: Transpose,
+    /// Of the registry's model: the floor depends on the bandwidth.
+    floor_us: Option<f64>,
+}
+
+impl Answered {
+    fn new(method: Method, n: u64, peak_gb_per_s: f64) -> Result<Self, AccessError> {
+        let question = [("method", Value::from(method.id())), ("n", n.into()), ("peak_gb_per_s", peak_gb_per_s.into())];
+        let question = question.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        let modelled = vramlab_model::eval("transpose", &question).ok();
+        let floor_us = modelled.and_then(|answer| answer.get("floor_us").and_then(Value::as_f64));
+        Ok(Self { steps: transpose::steps(method, n)?, cost: transpose::run(method, n)?, floor_us })
+    }
 }
 
 impl TransposePlayer {
@@ -50,22 +69,18 @@ impl TransposePlayer {
         if (method, n) == (self.method, self.n) {
             return;
         }
-        if let Ok(steps) = transpose::steps(method, n) {
+        if let Ok(answered) = Answered::new(method, n, self.peak_gb_per_s) {
             let is_other = method != self.method;
-            (self.method, self.n, self.steps) = (method, n, steps);
-            self.play.set_total(self.steps.len());
+            (self.method, self.n, self.answered) = (method, n, answered);
+            self.play.set_total(self.answered.steps.len());
             if is_other {
                 self.play.seek(Self::telling_step(method));
             }
         }
     }
 
-    fn cost(&self) -> Option<Transpose> {
-        transpose::run(self.method, self.n).ok()
-    }
-
     fn current(&self) -> Option<&Step> {
-        self.play.now().checked_sub(1).and_then(|idx| self.steps.get(idx))
+        self.play.now().checked_sub(1).and_then(|idx| self.answered.steps.get(idx))
     }
 
     fn controls_ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
@@ -89,7 +104,7 @@ impl TransposePlayer {
         let geometry = Geometry::new(ui.cursor().min, width, tokens.scale, self.method);
         let (rect, response) = ui.allocate_exact_size(geometry.rect.size(), Sense::click());
         self.keys(ui, &response, cx.has_motion);
-        let held = replay::after(&self.steps, self.play.now());
+        let held = replay::after(&self.answered.steps, self.play.now());
         let picked = response.hover_pos().and_then(|pos| geometry.hit(pos)).and_then(|hit| element(&held, hit));
         let scene = Scene {
             painter: &ui.painter_at(rect.expand(tokens.px(6.0))),
@@ -135,17 +150,8 @@ impl TransposePlayer {
         }
     }
 
-    /// The figures of the registry model: the floor depends on the bandwidth.
-    fn modelled(&self) -> Option<Map> {
-        let mut question = Map::new();
-        question.insert("method".into(), self.method.id().into());
-        question.insert("n".into(), self.n.into());
-        question.insert("peak_gb_per_s".into(), self.peak_gb_per_s.into());
-        vramlab_model::eval("transpose", &question).ok()
-    }
-
     fn key_numbers(&self) -> Vec<KeyNumber> {
-        let (Some(cost), Some(modelled)) = (self.cost(), self.modelled()) else { return Vec::new() };
+        let Answered { cost, floor_us, .. } = &self.answered;
         let judged = |value: u32, best: u32| if value > best { Verdict::Caution } else { Verdict::Good };
         let sectors = |label: Text, value: u32| KeyNumber::new(label, value.to_string()).judged(judged(value, 4));
         let mut numbers = vec![
@@ -163,10 +169,12 @@ impl TransposePlayer {
         }
         numbers.push(KeyNumber::new(Text::new("L1 与 L2 之间", "between L1 and L2"), bytes_binary(cost.l2)));
         numbers.push(KeyNumber::new(Text::new("必须进出显存", "must cross DRAM"), bytes_binary(cost.useful)));
-        let floor = modelled.get("floor_us").and_then(Value::as_f64).unwrap_or(f64::NAN);
-        let exact =
-            format!("{floor:.2} µs = {} ÷ {}", bytes_binary(cost.useful), with_unit(self.peak_gb_per_s, "GB/s"));
-        numbers.push(KeyNumber::new(Text::new("时间下限", "time floor"), with_unit(floor, "µs")).exact(exact));
+        if let Some(floor) = floor_us {
+            let peak = with_unit(self.peak_gb_per_s, "GB/s");
+            let exact = format!("{floor:.2} µs = {} ÷ {peak}", bytes_binary(cost.useful));
+            let label = Text::new("时间下限", "time floor");
+            numbers.push(KeyNumber::new(label, with_unit(*floor, "µs")).exact(exact));
+        }
         numbers
     }
 }
@@ -193,7 +201,7 @@ impl View for TransposePlayer {
     }
 
     fn finding(&self, lang: Lang) -> String {
-        self.cost().map(|cost| words::finding(self.method, &cost, lang)).unwrap_or_default()
+        words::finding(self.method, &self.answered.cost, lang)
     }
 
     fn params(&self) -> Map {
@@ -272,9 +280,11 @@ impl Visualizer for TransposePlayer {
         let Some(method) = Method::from_id(args.text("method")) else {
             return Err(FieldError::conflict("method", "is not among its options"));
         };
-        let steps = transpose::steps(method, n).map_err(|error| FieldError::conflict("n", error.to_string()))?;
+        let peak_gb_per_s = args.num("peak_gb_per_s");
+        let answered =
+            Answered::new(method, n, peak_gb_per_s).map_err(|error| FieldError::conflict("n", error.to_string()))?;
         let now = if args.has("step") { args.uint("step") as usize } else { Self::telling_step(method) };
-        let play = Steps::new(now, steps.len(), STEPS_PER_SEC);
-        Ok(Self { method, n, peak_gb_per_s: args.num("peak_gb_per_s"), play, steps })
+        let play = Steps::new(now, answered.steps.len(), STEPS_PER_SEC);
+        Ok(Self { method, n, peak_gb_per_s, play, answered })
     }
 }

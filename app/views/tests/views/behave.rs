@@ -48,8 +48,12 @@ fn the_finding_is_a_sentence_in_both_languages() {
     );
     let view = open("sector_map", serde_json::json!({"active_mask": 0}));
     assert_eq!(view.finding(Lang::En), "No lane takes part, so nothing moves.");
+    let view = open("bank_grid", serde_json::json!({"stride_words": 8}));
+    assert_eq!(view.finding(Lang::Zh), "步长 8 个字时，8 路冲突：32 个 bank 用到 4 个，要 8 趟才取完。");
+    let conflict = "At a stride of 8 words, an 8-way conflict: 4 of 32 banks are used and the access takes 8 passes.";
+    assert_eq!(view.finding(Lang::En), conflict);
     let view = open("bank_grid", serde_json::json!({"stride_words": 33}));
-    assert_eq!(view.finding(Lang::En), "At a stride of 33 words: no conflict: 32 banks answer once each, one pass.");
+    assert_eq!(view.finding(Lang::En), "At a stride of 33 words, no conflict: 32 banks answer once each, one pass.");
 }
 
 #[test]
