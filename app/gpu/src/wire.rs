@@ -116,4 +116,21 @@ mod tests {
         assert!(error.contains("longer than 8388608 bytes") && error.contains("\"xxx"), "{error}");
         assert!(input.get_ref().0 <= (MAX_LINE + (1 << 17)) as u64, "read {} bytes", input.get_ref().0);
     }
+
+    /// Cut anywhere, or one bit turned anywhere: an error or another message, never a panic, never a half message.
+    #[test]
+    fn r8_every_prefix_and_every_flip_is_refused_or_read() {
+        let mut whole = Vec::new();
+        let error = RunError::OutOfMemory { asked_bytes: 1, free_bytes: 2, total_bytes: 3 };
+        write(&mut whole, &FromChild::Failed { job_id: Some(9), error }).unwrap();
+        for len in 1..whole.len() {
+            assert!(read::<FromChild>(&mut &whole[..len]).is_err(), "{len} bytes");
+        }
+        for bit in 0..whole.len() * 8 {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let mut input = bytes.as_slice();
+            while let Ok(Some(_)) = read::<FromChild>(&mut input) {}
+        }
+    }
 }

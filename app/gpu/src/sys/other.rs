@@ -50,6 +50,10 @@ pub fn allowed_processors() -> Vec<usize> {
     Vec::new()
 }
 
+pub fn current_processor() -> Option<usize> {
+    None
+}
+
 pub fn preemptions() -> u64 {
     0
 }

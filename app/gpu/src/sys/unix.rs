@@ -90,6 +90,13 @@ pub fn allowed_processors() -> Vec<usize> {
     (0..n_known).filter(|processor| unsafe { libc::CPU_ISSET(*processor, &allowed) }).collect()
 }
 
+/// The processor that runs the calling thread at this moment.
+#[cfg(target_os = "linux")]
+pub fn current_processor() -> Option<usize> {
+    // SAFETY: the call takes nothing and returns a number, negative if it cannot tell.
+    usize::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
 /// Keeps the calling thread on one processor. False if the system does not do that. A thread that was started by a
 /// pinned one may still go elsewhere.
 #[cfg(target_os = "linux")]
@@ -142,6 +149,11 @@ pub fn preemptions() -> u64 {
 #[cfg(not(target_os = "linux"))]
 pub fn allowed_processors() -> Vec<usize> {
     Vec::new()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn current_processor() -> Option<usize> {
+    None
 }
 
 #[cfg(not(target_os = "linux"))]

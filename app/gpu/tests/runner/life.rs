@@ -218,7 +218,7 @@ fn the_window_is_woken_whenever_there_is_something_to_collect() {
 }
 
 /// A child on a pair of pipes inside this process: the protocol needs no process.
-struct InProcess;
+struct InProcess(&'static str);
 
 struct Thread;
 
@@ -233,8 +233,9 @@ impl Connect for InProcess {
     fn connect(&mut self) -> Result<Link, RunError> {
         let (child_input, output) = std::io::pipe().unwrap();
         let (input, child_output) = std::io::pipe().unwrap();
+        let script = fake::Script::find(self.0).unwrap();
         std::thread::spawn(move || {
-            let open = Box::new(|_, _| fake::open(fake::Script::find("ok").unwrap()));
+            let open = Box::new(move |_, _| fake::open(script));
             child::serve(child_input, child_output, Host { open, gone: || {}, program: "in process".to_owned() })
         });
         Ok(Link { input: Box::new(input), output: Box::new(output), words: None, peer: Box::new(Thread) })
@@ -243,10 +244,67 @@ impl Connect for InProcess {
 
 #[test]
 fn the_protocol_runs_over_any_byte_stream() {
-    let mut client = Client::new(InProcess, limits(), Arc::new(|| {}));
+    let mut client = Client::new(InProcess("ok"), limits(), Arc::new(|| {}));
     assert_eq!(run(&mut client, 30.0).unwrap().len(), 2);
     let facts = client.facts_blocking(Target::new(Kind::Fake)).unwrap();
     assert_eq!(facts.name, "scripted device (ok)");
+}
+
+/// A child that dies slowly, as a process does whose driver still frees its memory.
+struct Lingering(Arc<AtomicUsize>);
+
+impl Peer for Lingering {
+    fn ended(&mut self) -> Option<Exit> {
+        // 1 once it was ended, then some looks at it, and a hundred when it is gone.
+        match self.0.load(Ordering::SeqCst) {
+            0 => None,
+            100.. => Some(Exit { code: None, signal: Some(9) }),
+            _ => {
+                self.0.fetch_add(9, Ordering::SeqCst);
+                None
+            }
+        }
+    }
+
+    fn kill(&mut self) {
+        let _ = self.0.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst);
+    }
+}
+
+/// Starts a lingering child that hangs, and counts how many of them were alive at once.
+struct Slowly(Arc<Mutex<Vec<Arc<AtomicUsize>>>>);
+
+impl Connect for Slowly {
+    fn connect(&mut self) -> Result<Link, RunError> {
+        let mut link = InProcess("hang").connect()?;
+        let mut all = self.0.lock().unwrap();
+        assert!(all.iter().all(|life| life.load(Ordering::SeqCst) >= 100), "the last child is still there");
+        let life = Arc::new(AtomicUsize::new(0));
+        all.push(life.clone());
+        link.peer = Box::new(Lingering(life));
+        Ok(link)
+    }
+}
+
+#[test]
+fn r6_the_next_child_waits_until_the_last_one_has_given_its_memory_back() {
+    let lives = Arc::new(Mutex::new(Vec::new()));
+    let mut client = Client::new(Slowly(lives.clone()), limits(), Arc::new(|| {}));
+    client.start(FAKE, job(0.2));
+    client.start(FAKE, job(0.2));
+    let mut all = until(&mut client, is_state(RunnerState::Releasing));
+    while all.iter().filter(|event| is_failed(event)).count() < 2 {
+        all.extend(until(&mut client, is_failed));
+    }
+    let states: Vec<_> = all.iter().filter(|event| matches!(event, ClientEvent::State(_))).collect();
+    let order = [RunnerState::Starting, RunnerState::Busy, RunnerState::Releasing, RunnerState::Starting];
+    let order: Vec<_> = order.into_iter().map(ClientEvent::State).collect();
+    let mut wanted = order.iter().peekable();
+    for state in states {
+        wanted.next_if_eq(state);
+    }
+    assert!(wanted.peek().is_none(), "{all:?}");
+    assert_eq!(lives.lock().unwrap().len(), 2);
 }
 
 /// Feeds the child a fixed text and returns how it ended and what it said.

@@ -13,6 +13,9 @@ pub const WARM: Duration = Duration::from_millis(30);
 const SAMPLE: Duration = Duration::from_millis(1);
 /// Most time that a point spends on samples taken again. A machine that is busy throughout keeps what it gives.
 const PATIENCE: Duration = Duration::from_millis(150);
+/// A point that has taken this long ends with the samples it has, if they are enough for a median and a spread.
+const LONG: Duration = Duration::from_millis(600);
+const ENOUGH: usize = 5;
 /// Most launches in one sample.
 const MAX_REPEATS: u32 = 100_000;
 
@@ -41,7 +44,7 @@ pub fn in_turn(
     }
     let mut samples = [Vec::with_capacity(n_samples), Vec::with_capacity(n_samples)];
     let mut patience = Patience::default();
-    for _ in 0..n_samples {
+    while samples[1].len() < n_samples && !is_enough(start, samples[1].len()) {
         for (lane, samples) in lanes.iter_mut().zip(&mut samples) {
             samples.push(patience.take(cx, || {
                 let before = sys::preemptions();
@@ -76,6 +79,11 @@ impl Patience {
             self.0 = self.0.saturating_sub(start.elapsed());
         }
     }
+}
+
+/// True if a point that began at `start` should end with `n_taken` samples.
+pub fn is_enough(start: Instant, n_taken: usize) -> bool {
+    n_taken >= ENOUGH && start.elapsed() > LONG
 }
 
 struct Lane<'a> {

@@ -28,11 +28,16 @@ pub fn facts() -> DeviceFacts {
     }
 }
 
-/// One processor of each core that this thread may use: hardware threads of one core share its first cache.
+/// One processor of each core that this thread may use, that on which it runs first: hardware threads of one core share
+/// its first cache, and the system has put us on a core that it thinks fit.
 pub fn cores() -> Vec<usize> {
+    let mut allowed = sys::allowed_processors();
+    if let Some(here) = sys::current_processor().and_then(|here| allowed.iter().position(|known| *known == here)) {
+        allowed.rotate_left(here);
+    }
     let mut firsts = Vec::new();
     let mut out = Vec::new();
-    for processor in sys::allowed_processors() {
+    for processor in allowed {
         let path = format!("/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list");
         let siblings = read(&path);
         let siblings = siblings.trim().to_owned();

@@ -75,7 +75,7 @@ fn measure(team: &Team<'_>, n_samples: usize, pitch: usize, cx: &PointCx) -> Res
     }
     let (mut subject, mut reference) = (Vec::new(), Vec::new());
     let mut patience = Patience::default();
-    for _ in 0..n_samples {
+    while subject.len() < n_samples && !bench::is_enough(start, subject.len()) {
         for (samples, pitch) in [(&mut reference, FAR_WORDS), (&mut subject, pitch)] {
             let launch = || patience.take(cx, || team.launch(pitch));
             let launches = std::iter::repeat_with(launch).take(LAUNCHES).collect::<Result<Vec<f64>, _>>()?;

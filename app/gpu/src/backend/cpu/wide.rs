@@ -75,8 +75,14 @@ fn row_sum_body(words: &[u32], n_fields: usize, n_read: usize) -> u32 {
 #[inline(always)]
 fn first_of_16<const READ: usize>(words: &[u32]) -> u32 {
     let (rows, _) = words.as_chunks::<16>();
-    let row_sum = |row: &[u32; 16]| (0..READ).fold(0u32, |sum, field| sum.wrapping_add(row[field]));
-    rows.iter().fold(0, |sum, row| sum.wrapping_add(row_sum(row)))
+    // A sum a field, so that the fields of a row are added side by side.
+    let mut sums = [0u32; READ];
+    for row in rows {
+        for (sum, field) in sums.iter_mut().zip(row) {
+            *sum = sum.wrapping_add(*field);
+        }
+    }
+    sums.into_iter().fold(0, u32::wrapping_add)
 }
 
 #[inline(always)]
