@@ -301,7 +301,7 @@ fn r6_the_next_child_waits_until_the_last_one_has_given_its_memory_back() {
     let order: Vec<_> = order.into_iter().map(ClientEvent::State).collect();
     let mut wanted = order.iter().peekable();
     for state in states {
-        wanted.next_if_eq(state);
+        wanted.next_if(|next| *next == state);
     }
     assert!(wanted.peek().is_none(), "{all:?}");
     assert_eq!(lives.lock().unwrap().len(), 2);
