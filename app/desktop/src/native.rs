@@ -1,6 +1,6 @@
 //! The desktop's side of [`Platform`]: files, dialogs, the runner's child process, NVML, the system's wishes.
 
-use crate::store::Store;
+use crate::store::Folder;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,16 +10,16 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use vramlab_gpu::RunError;
 use vramlab_gpu::client::{Client, ClientEvent, Limits, Spawn, Target};
 use vramlab_gpu::protocol::{FromChild, Job};
-use vramlab_shell::platform::{BackendState, Doc, Event, Fetch, Gauges, Platform, Stored};
-use vramlab_lesson::progress::{Loaded, Progress, SaveError};
+use vramlab_shell::platform::{BackendState, Event, Fetch, Gauges, Platform};
+use vramlab_lesson::progress::Files;
 use vramlab_trace::Backend;
-use vramlab_units::{Lang, Localized};
+use vramlab_units::Lang;
 
 /// Asks egui for a frame, once there is a window.
 pub type Waker = Arc<Mutex<Option<egui::Context>>>;
 
 pub struct Native {
-    store: Store,
+    folder: Folder,
     client: Option<Client>,
     why_no_client: String,
     backends: BTreeMap<Backend, BackendState>,
@@ -35,7 +35,7 @@ pub struct Native {
 }
 
 impl Native {
-    pub fn new(store: Store, waker: Waker, first_route: Option<String>, lessons: Option<&Path>) -> Self {
+    pub fn new(folder: Folder, waker: Waker, first_route: Option<String>, lessons: Option<&Path>) -> Self {
         let (tell, events) = channel();
         let wake = {
             let waker = Arc::clone(&waker);
@@ -46,7 +46,7 @@ impl Native {
             Err(error) => (None, error.to_string()),
         };
         let mut this = Self {
-            store,
+            folder,
             client,
             why_no_client,
             backends: BTreeMap::new(),
@@ -137,20 +137,8 @@ impl Platform for Native {
         crate::date::today()
     }
 
-    fn load_progress(&mut self) -> Loaded {
-        self.store.load_progress()
-    }
-
-    fn save_progress(&mut self, progress: &Progress) -> Result<(Progress, Vec<Localized>), SaveError> {
-        self.store.save_progress(progress)
-    }
-
-    fn load(&mut self, doc: Doc) -> Stored {
-        self.store.load(doc)
-    }
-
-    fn store(&mut self, doc: Doc, text: &str) -> Result<(), String> {
-        self.store.save(doc, text)
+    fn files(&mut self) -> &mut dyn Files {
+        &mut self.folder
     }
 
     fn fetch(&mut self, path: &str) -> Fetch {

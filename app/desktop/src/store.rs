@@ -1,17 +1,10 @@
-//! The reader's documents in the data folder. The progress follows `vramlab_lesson::progress`; the two small documents
-//! are written beside, synced and renamed. A damaged one is set aside under a dated name.
+//! The data folder on disk, as `vramlab_lesson::progress` wants it.
 
 use etcetera::BaseStrategy as _;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use vramlab_lesson::progress::{self, Files, Loaded, Progress, SaveError};
-use vramlab_shell::platform::{Doc, Stored};
-use vramlab_units::Localized;
-
-pub struct Store {
-    folder: Folder,
-}
+use vramlab_lesson::progress::Files;
 
 /// The data folder of this user, unless a flag or the environment names another.
 pub fn data_dir(asked: Option<&Path>) -> Option<PathBuf> {
@@ -21,64 +14,18 @@ pub fn data_dir(asked: Option<&Path>) -> Option<PathBuf> {
     etcetera::choose_base_strategy().ok().map(|base| base.data_dir().join("vramlab"))
 }
 
-impl Store {
-    pub fn open(asked: Option<&Path>) -> Self {
-        // A machine without a home folder: nothing can be written, and the first save says so.
-        let dir = data_dir(asked).unwrap_or_default();
-        Self { folder: Folder { dir, lock: None } }
-    }
-
-    pub fn load_progress(&mut self) -> Loaded {
-        progress::load(&mut self.folder)
-    }
-
-    pub fn save_progress(&mut self, mine: &Progress) -> Result<(Progress, Vec<Localized>), SaveError> {
-        progress::save(&mut self.folder, mine)
-    }
-
-    pub fn load(&mut self, doc: Doc) -> Stored {
-        let name = doc.name();
-        let mut stored = Stored::default();
-        match self.folder.read(name) {
-            Ok(None) => {}
-            Ok(Some(bytes)) => match String::from_utf8(bytes).ok().filter(|text| is_json(text)) {
-                Some(text) => stored.text = Some(text),
-                None => {
-                    let aside = format!("{name}.damaged-{}", self.folder.date());
-                    let moved = self.folder.rename(name, &aside).is_ok();
-                    let place = if moved { aside } else { name.to_owned() };
-                    stored.notes.push(format!("{name} 读不出来，已另存为 {place} · {name} cannot be read; it is kept as {place}"));
-                }
-            },
-            Err(error) => stored.notes.push(format!("{name}: {error}")),
-        }
-        stored
-    }
-
-    pub fn save(&mut self, doc: Doc, text: &str) -> Result<(), String> {
-        let name = doc.name();
-        let temp = format!("{name}.unfinished");
-        let write = |folder: &mut Folder| -> io::Result<()> {
-            folder.write(&temp, text.as_bytes())?;
-            folder.sync(&temp)?;
-            folder.rename(&temp, name)?;
-            folder.sync_folder()
-        };
-        write(&mut self.folder).map_err(|error| format!("{name}: {error}"))
-    }
-}
-
-fn is_json(text: &str) -> bool {
-    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
-}
-
 /// One folder on disk.
-struct Folder {
+pub struct Folder {
     dir: PathBuf,
     lock: Option<File>,
 }
 
 impl Folder {
+    /// A machine without a home folder gets one that cannot be written; the first save says so.
+    pub fn open(asked: Option<&Path>) -> Self {
+        Self { dir: data_dir(asked).unwrap_or_default(), lock: None }
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }

@@ -10,7 +10,8 @@ use crate::library::Library;
 use crate::notebook::Notebook;
 use crate::page::StepStates;
 use crate::panels::palette::PaletteState;
-use crate::platform::{Doc, Platform};
+use crate::documents::Doc;
+use crate::platform::Platform;
 use crate::route::{Page, Route};
 use crate::settings::{Settings, ThemeChoice};
 use vramlab_lesson::progress::{ChapterProgress, Progress, Saver};
@@ -65,27 +66,19 @@ pub struct App {
 impl App {
     /// Opens the program on what the reader left: settings, progress, notebook and the last place.
     pub fn new(mut platform: Box<dyn Platform>) -> Self {
-        let mut notes = Vec::new();
-        let mut load = |doc: Doc| {
-            let stored = platform.load(doc);
-            notes.extend(stored.notes.into_iter().map(|text| Note { text, is_bad: true, offer: None }));
-            stored.text
-        };
-        let settings = load(Doc::Settings).and_then(|text| Settings::from_json(&text).ok()).unwrap_or_default();
-        let notebook = load(Doc::Notebook).and_then(|text| Notebook::from_json(&text).ok()).unwrap_or_default();
-        let loaded = platform.load_progress();
+        let found = crate::documents::load(platform.files());
         let library = Library::built_in();
         let mut this = Self {
             library,
-            settings,
-            progress: loaded.progress,
+            settings: found.settings,
+            progress: found.progress.progress,
             saver: Saver::default(),
-            notebook,
+            notebook: found.notebook,
             experiments: Experiments::default(),
             steps: StepStates::default(),
             route: Route::default(),
             history: Vec::new(),
-            notes,
+            notes: Vec::new(),
             palette: None,
             shows_shortcuts: false,
             is_presenting: false,
@@ -105,7 +98,7 @@ impl App {
             n_fonts: 0,
             platform,
         };
-        for message in loaded.messages {
+        for message in found.messages {
             let text = message.get(this.lang()).to_owned();
             this.note(text, true);
         }
@@ -325,7 +318,7 @@ impl App {
         if !self.saver.is_unsaved() || !(is_last || self.saver.is_due(self.now_secs)) {
             return;
         }
-        match self.platform.save_progress(&self.progress) {
+        match vramlab_lesson::progress::save(self.platform.files(), &self.progress) {
             Ok((merged, messages)) => {
                 self.progress = merged;
                 self.saver.saved();
@@ -341,11 +334,12 @@ impl App {
     /// Stores what changed in this frame. A failure leaves everything in memory and says so.
     fn save(&mut self) {
         for doc in std::mem::take(&mut self.dirty) {
-            let text = match doc {
-                Doc::Settings => self.settings.to_json(),
-                Doc::Notebook => self.notebook.to_json(),
+            let files = self.platform.files();
+            let saved = match doc {
+                Doc::Settings => crate::documents::save_settings(files, &self.settings),
+                Doc::Notebook => crate::documents::save_notebook(files, &self.notebook).map(|stored| self.notebook = stored),
             };
-            if let Err(why) = self.platform.store(doc, &text) {
+            if let Err(why) = saved.map_err(|error| error.to_string()) {
                 let lang = self.lang();
                 let text = crate::text::NOT_SAVED.get(lang).replace("{}", &why);
                 let offer = Some((crate::text::EXPORT_NOW, Action::ExportProgress));

@@ -3,7 +3,8 @@
 use crate::action::{Action, ExportFormat};
 use crate::app::{App, Note};
 use crate::experiments::{Activity, job_of};
-use crate::platform::{BackendState, Doc, Event};
+use crate::documents::Doc;
+use crate::platform::{BackendState, Event};
 use crate::route::{Page, Route};
 use crate::settings::ThemeChoice;
 use crate::text;
@@ -105,10 +106,8 @@ impl App {
                 }
             }
             Action::SetHypothesis { run_idx, text } => {
-                if let Some(entry) = self.notebook.entries.get_mut(run_idx) {
-                    entry.hypothesis = text;
-                    self.mark(Doc::Notebook);
-                }
+                self.notebook.set_hypothesis(run_idx, text);
+                self.mark(Doc::Notebook);
             }
             Action::ExportNotebook(format) => {
                 let (name, text) = match format {

@@ -201,7 +201,7 @@ impl Library {
             }
             None => (String::new(), Vec::new()),
         };
-        Entry { n: 0, hypothesis: String::new(), run, verdict: words, rows }
+        Entry { n: 0, hypothesis: String::new(), edit: 0, run, verdict: words, rows }
     }
 
     /// A file from the reader, recognised by its content.

@@ -4,36 +4,8 @@
 use std::borrow::Cow;
 use vramlab_gpu::RunError;
 use vramlab_gpu::protocol::{FromChild, Job};
-use vramlab_lesson::progress::{Loaded, Progress, SaveError};
+use vramlab_lesson::progress::Files;
 use vramlab_trace::{Backend, DeviceFacts, Telemetry};
-use vramlab_units::Localized;
-
-/// The documents that are kept for the reader beside the progress, whose file has rules of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Doc {
-    Settings,
-    /// Every run that was kept, with the reader's hypotheses.
-    Notebook,
-}
-
-impl Doc {
-    pub const ALL: [Self; 2] = [Self::Settings, Self::Notebook];
-
-    /// File name or storage key.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Settings => "settings.json",
-            Self::Notebook => "notebook.json",
-        }
-    }
-}
-
-/// A stored document as it was found. A damaged file has been set aside already; `notes` say so in words.
-#[derive(Clone, Debug, Default)]
-pub struct Stored {
-    pub text: Option<String>,
-    pub notes: Vec<String>,
-}
 
 /// An asset that may still be on its way.
 #[derive(Clone, Debug)]
@@ -91,14 +63,8 @@ pub trait Platform {
     /// `2026-11-30`, local.
     fn today(&self) -> String;
 
-    /// The reader's progress, by `vramlab_lesson::progress::load`.
-    fn load_progress(&mut self) -> Loaded;
-    /// Saves it, merged with what another window saved meanwhile, by `vramlab_lesson::progress::save`.
-    fn save_progress(&mut self, progress: &Progress) -> Result<(Progress, Vec<Localized>), SaveError>;
-
-    fn load(&mut self, doc: Doc) -> Stored;
-    /// Stores a whole document; an error is shown as a persistent banner with "export now".
-    fn store(&mut self, doc: Doc, text: &str) -> Result<(), String>;
+    /// The folder in which the reader's documents are kept. How they are saved safely is `vramlab_lesson::progress`.
+    fn files(&mut self) -> &mut dyn Files;
 
     /// An asset of the program by its path (`assets/traces/…`). Called every frame while waiting; must be cheap.
     fn fetch(&mut self, path: &str) -> Fetch;

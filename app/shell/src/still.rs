@@ -1,22 +1,23 @@
 //! A platform without a machine: nothing is stored, nothing runs, time stands still. For pictures, for the command line
 //! and for tests, which can put events in and look at what was asked for.
 
-use crate::platform::{BackendState, Doc, Event, Fetch, Gauges, Platform, Stored};
+use crate::platform::{BackendState, Event, Fetch, Gauges, Platform};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
 use std::rc::Rc;
 use vramlab_gpu::RunError;
 use vramlab_gpu::protocol::Job;
 use vramlab_trace::Backend;
-use vramlab_lesson::progress::{Loaded, Progress, SaveError};
-use vramlab_units::{Lang, Localized};
+use vramlab_lesson::progress::Files;
+use vramlab_units::Lang;
 
 /// What a test may put in and look at while the application holds the platform.
 #[derive(Default)]
 pub struct Inside {
-    pub docs: BTreeMap<&'static str, String>,
-    pub progress: Progress,
+    /// The data folder.
+    pub files: BTreeMap<String, Vec<u8>>,
     pub events: Vec<Event>,
     pub backends: BTreeMap<Backend, BackendState>,
     pub jobs: Vec<Job>,
@@ -25,18 +26,92 @@ pub struct Inside {
     pub opened_urls: Vec<String>,
     pub routes: Vec<String>,
     pub n_picks: usize,
-    /// Every store fails with these words.
+    /// Every write fails with these words.
     pub store_error: Option<String>,
     pub gauges: Gauges,
 }
 
-#[derive(Default)]
 pub struct Still {
     pub inside: Rc<RefCell<Inside>>,
     pub lang: Option<Lang>,
     pub route: Option<String>,
     /// Pictures are taken without motion.
     pub has_motion: bool,
+    files: Folder,
+}
+
+impl Default for Still {
+    fn default() -> Self {
+        let inside = Rc::new(RefCell::new(Inside::default()));
+        Self { files: Folder(Rc::clone(&inside)), inside, lang: None, route: None, has_motion: false }
+    }
+}
+
+impl Still {
+    /// A platform whose reader has chosen these settings.
+    pub fn with_settings(settings: &crate::settings::Settings) -> Self {
+        let this = Self::default();
+        this.inside.borrow_mut().files.insert(crate::documents::SETTINGS.to_owned(), settings.to_json().into_bytes());
+        this
+    }
+}
+
+/// The data folder in memory.
+struct Folder(Rc<RefCell<Inside>>);
+
+impl Folder {
+    fn check(&self) -> io::Result<()> {
+        self.0.borrow().store_error.clone().map_or(Ok(()), |why| Err(io::Error::other(why)))
+    }
+}
+
+impl Files for Folder {
+    fn read(&mut self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        Ok(self.0.borrow().files.get(name).cloned())
+    }
+
+    fn write(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.check()?;
+        self.0.borrow_mut().files.insert(name.to_owned(), bytes.to_vec());
+        Ok(())
+    }
+
+    fn sync(&mut self, _name: &str) -> io::Result<()> {
+        self.check()
+    }
+
+    fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
+        self.check()?;
+        let mut inside = self.0.borrow_mut();
+        match inside.files.remove(from) {
+            Some(bytes) => drop(inside.files.insert(to.to_owned(), bytes)),
+            None => return Err(io::ErrorKind::NotFound.into()),
+        }
+        Ok(())
+    }
+
+    fn sync_folder(&mut self) -> io::Result<()> {
+        self.check()
+    }
+
+    fn list(&mut self) -> io::Result<Vec<String>> {
+        Ok(self.0.borrow().files.keys().cloned().collect())
+    }
+
+    fn remove(&mut self, name: &str) -> io::Result<()> {
+        self.0.borrow_mut().files.remove(name);
+        Ok(())
+    }
+
+    fn lock(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn unlock(&mut self) {}
+
+    fn date(&self) -> String {
+        "2026-11-30".to_owned()
+    }
 }
 
 impl Platform for Still {
@@ -48,30 +123,8 @@ impl Platform for Still {
         "2026-11-30".to_owned()
     }
 
-    fn load_progress(&mut self) -> Loaded {
-        Loaded { progress: self.inside.borrow().progress.clone(), messages: Vec::new(), can_save: true }
-    }
-
-    fn save_progress(&mut self, progress: &Progress) -> Result<(Progress, Vec<Localized>), SaveError> {
-        let mut inside = self.inside.borrow_mut();
-        if let Some(why) = inside.store_error.clone() {
-            return Err(SaveError { doing: "writing", file: "progress.json".to_owned(), why });
-        }
-        inside.progress = progress.clone();
-        Ok((progress.clone(), Vec::new()))
-    }
-
-    fn load(&mut self, doc: Doc) -> Stored {
-        Stored { text: self.inside.borrow().docs.get(doc.name()).cloned(), notes: Vec::new() }
-    }
-
-    fn store(&mut self, doc: Doc, text: &str) -> Result<(), String> {
-        let mut inside = self.inside.borrow_mut();
-        if let Some(error) = &inside.store_error {
-            return Err(error.clone());
-        }
-        inside.docs.insert(doc.name(), text.to_owned());
-        Ok(())
+    fn files(&mut self) -> &mut dyn Files {
+        &mut self.files
     }
 
     fn fetch(&mut self, path: &str) -> Fetch {

@@ -147,14 +147,3 @@ pub fn ruler(ui: &mut Ui, tokens: &Tokens, lang: Lang, min: f64, max: f64, unit:
     painter.text(pos2(from, above), you, YOU.get(lang), tokens.font(Type::Small), tokens.accent);
     painter.text(pos2(to, above), model, MODEL.get(lang), tokens.font(Type::Small), tokens.ink);
 }
-
-/// TEMP
-pub fn markdown(ui: &mut Ui, tokens: &Tokens, text: &str) -> Vec<String> {
-    ui.label(egui::RichText::new(text).font(tokens.font(Type::Body)));
-    Vec::new()
-}
-
-/// TEMP
-pub fn equation(ui: &mut Ui, tokens: &Tokens, text: &str) {
-    ui.label(egui::RichText::new(text).font(tokens.font(Type::Body)));
-}

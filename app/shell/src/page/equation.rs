@@ -82,8 +82,7 @@ fn formula_ui(
     match values {
         Ok((values, result)) => {
             let text = show::with_unit(result, &equation.result_unit);
-            let _ = (&names, &values, &formula);
-            crate::widgets::equation(ui, tokens, &format!("{} = {} = {text}", equation.result, equation.value));
+            vramlab_kit::math::equation(ui, tokens, &equation.result, &formula, &names, &values, &text);
         }
         Err(why) => {
             ui.label(RichText::new(why).font(tokens.font(Type::Note)).color(tokens.bad));

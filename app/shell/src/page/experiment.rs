@@ -71,7 +71,7 @@ pub fn ui(
         };
         let reader = reader_marks(app, chapter, step, &experiment.measure.unit);
         let data = chart::chart((&experiment, &kernel), judged.as_ref(), run.as_ref(), plan, &reader, words, lang);
-        app.charts.entry(body.run.clone()).or_default().ui(ui, &tokens, lang, &data);
+        let figure = app.charts.entry(body.run.clone()).or_default().ui(ui, &tokens, lang, &data).rect;
         ui.add_space(tokens.space.xs);
         activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions, &body.run);
         if let Some(judged) = &judged {
@@ -83,7 +83,7 @@ pub fn ui(
             markdown_ui(app, ui, &chapter.id, &body.explain, actions);
             crate::page::prose::seen(app, chapter, step, actions);
         }
-        menu_ui(ui, &tokens, lang, &data, step, actions);
+        menu_ui(ui, &tokens, lang, &data, figure, step, actions);
     });
 }
 
@@ -374,6 +374,7 @@ fn menu_ui(
     tokens: &Tokens,
     lang: Lang,
     data: &vramlab_views::ChartData,
+    chart: egui::Rect,
     step: &Step,
     actions: &mut Vec<Action>,
 ) {
@@ -385,7 +386,7 @@ fn menu_ui(
             actions.push(Action::SaveText { name: format!("{}.csv", step.id), text: separated(&data.table(lang), ",") });
         }
         if widgets::link(ui, tokens, PNG.get(lang)).clicked() {
-            let text = String::new();
+            let text = vramlab_views::svg::from_painter(ui.painter(), chart, tokens.surface, data.finding.get(lang));
             actions.push(Action::SaveText { name: format!("{}.svg", step.id), text });
         }
     });

@@ -33,7 +33,7 @@ pub fn markdown_ui(app: &mut App, ui: &mut Ui, _chapter: &str, text: &Localized,
         let badge = crate::text::SHOWN_IN_OTHER.get(lang);
         ui.label(RichText::new(badge).font(tokens.font(Type::Small)).color(tokens.caution));
     }
-    for url in crate::widgets::markdown(ui, &tokens, text.get(lang)) {
+    for url in vramlab_kit::md::markdown(ui, &tokens, text.get(lang)) {
         actions.push(Action::OpenUrl(url));
     }
 }
