@@ -50,7 +50,8 @@ pub fn run(client: &mut Client, deadline_secs: f64) -> Result<Vec<Point>, RunErr
 }
 
 /// Polls as a window would, until `done` is satisfied by an event; panics after a minute. Every poll must return at
-/// once: a window never stalls.
+/// once: a window never stalls. One that waited for the child would take up to the minute of the limits; a second is for
+/// a test machine that is busy.
 #[track_caller]
 pub fn until(client: &mut Client, mut done: impl FnMut(&ClientEvent) -> bool) -> Vec<ClientEvent> {
     let start = Instant::now();
@@ -58,7 +59,7 @@ pub fn until(client: &mut Client, mut done: impl FnMut(&ClientEvent) -> bool) ->
     while start.elapsed() < Duration::from_secs(60) {
         let asked = Instant::now();
         let events = client.poll();
-        assert!(asked.elapsed() < Duration::from_millis(100), "poll took {:?}", asked.elapsed());
+        assert!(asked.elapsed() < Duration::from_secs(1), "poll took {:?}", asked.elapsed());
         let is_done = events.iter().any(&mut done);
         all.extend(events);
         if is_done {
