@@ -1,4 +1,4 @@
-//! Draws every visualizer and a chart to PNG files, to be looked at: `cargo run -p vramlab-views --example pictures -- DIR`.
+//! Draws every visualizer and a chart to PNG and SVG files, to be looked at: `cargo run -p vramlab-views --example pictures -- DIR`.
 //! A second argument keeps only names that contain it.
 
 #[path = "../tests/views/samples.rs"]
@@ -89,6 +89,7 @@ fn main() {
 /// One card of `width` as a picture, twice as large as on screen.
 fn draw(dir: &Path, name: &str, tokens: &Tokens, width: f32, mut add: impl FnMut(&mut egui::Ui)) {
     let mut height = 100.0;
+    let mut text = String::new();
     for is_last in [false, true] {
         let mut page =
             Headless::new(fonts::embedded(), tokens, egui::vec2(width, if is_last { height } else { 2000.0 }), 1.5);
@@ -99,9 +100,11 @@ fn draw(dir: &Path, name: &str, tokens: &Tokens, width: f32, mut add: impl FnMut
                 add(ui);
             });
             height = used.response.rect.bottom().ceil();
+            text = vramlab_views::svg::from_painter(ui.painter(), used.response.rect, tokens.surface, name);
         });
         if is_last {
             picture.save(dir.join(format!("{name}.png"))).expect("the file can be written");
+            std::fs::write(dir.join(format!("{name}.svg")), &text).expect("the file can be written");
         }
     }
 }

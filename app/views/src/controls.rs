@@ -1,8 +1,8 @@
 //! Rows of controls and key numbers. The widgets are the kit's; here they are named, kept together and wrapped.
 
-use egui::{Align, Layout, Pos2, Rect, Response, RichText, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2};
+use egui::{Align, Layout, Pos2, Rect, Response, RichText, Ui, UiBuilder, Vec2, pos2, vec2};
 use std::ops::RangeInclusive;
-use vramlab_kit::{Button, Slider, Tokens, Type, Verdict, key_number, segmented};
+use vramlab_kit::{Button, Slider, Tokens, Type, Verdict, check_box, key_number, segmented};
 use vramlab_units::{Lang, Text};
 
 /// Controls side by side, wrapping where the card ends. A control is a label, a slider and a value that must stay
@@ -113,12 +113,7 @@ pub fn choice<T: Copy + PartialEq>(
 
 /// A yes or no.
 pub fn toggle(flow: &mut Flow<'_>, tokens: &Tokens, label: &str, value: &mut bool) -> Response {
-    flow.item(|ui| {
-        let response = ui.checkbox(value, RichText::new(label).font(tokens.font(Type::Note)).color(tokens.ink));
-        let is_on = *value;
-        response.widget_info(|| WidgetInfo::selected(egui::Role::CheckBox, true, is_on, label));
-        response
-    })
+    flow.item(|ui| check_box(ui, tokens, value, label))
 }
 
 /// A button among the controls.

@@ -35,6 +35,7 @@ fn looks() -> Vec<(Tokens, Lang, f32)> {
         (Tokens::new(Theme::Dark, 1.0), Lang::En, 844.0),
         (Tokens::new(Theme::Light, 1.0), Lang::En, 296.0),
         (Tokens::new(Theme::Dark, Tokens::PRESENTER_SCALE), Lang::Zh, 1200.0),
+        (Tokens::new(Theme::Light, Tokens::PRESENTER_SCALE), Lang::En, 420.0),
     ]
 }
 
