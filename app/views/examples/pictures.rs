@@ -40,6 +40,7 @@ fn main() {
         (Theme::Dark, Lang::En, 880.0, 1.0),
         (Theme::Light, Lang::En, 360.0, 1.0),
         (Theme::Dark, Lang::Zh, 1280.0, Tokens::PRESENTER_SCALE),
+        (Theme::Light, Lang::En, 420.0, Tokens::PRESENTER_SCALE),
     ] {
         let tokens = Tokens::new(theme, scale);
         for (id, name, params) in STATES {

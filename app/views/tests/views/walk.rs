@@ -56,6 +56,7 @@ fn every_visualizer_paints_at_every_extreme() {
                 };
                 let painted = stage.show(&mut *view);
                 painted.assert_sane(entry.id, &state);
+                assert!(!stage.show(&mut *view).wants_repaint, "{} at {state:?} repaints at rest", entry.id);
                 assert!(!view.finding(lang).is_empty(), "{} at {state:?} has nothing to say", entry.id);
                 n_painted += 1;
             }
