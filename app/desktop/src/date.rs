@@ -2,5 +2,5 @@
 
 /// `2026-11-30`; the date in UTC where the system does not tell its time zone.
 pub fn today() -> String {
-    jiff::Zoned::now().date().to_string()
+    jiff::ZonedDateTime::now().date().to_string()
 }

@@ -1,9 +1,9 @@
 //! `new` and `migrate`: for people who write chapters.
 
+use super::Exit;
 use super::fault::Fault;
 use super::record::write;
 use super::say::Say;
-use super::Exit;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -105,7 +105,9 @@ fn migrate_file(file: &Path, is_dry_run: bool) -> Result<Migrated, String> {
     let migrated = migrate_text(&bytes).map_err(|error| error.to_string())?;
     if !is_dry_run && migrated.text.as_bytes() != bytes {
         let before = file.with_extension("toml.before");
-        write(&before, &bytes).and_then(|()| write(file, migrated.text.as_bytes())).map_err(|error| error.to_string())?;
+        write(&before, &bytes)
+            .and_then(|()| write(file, migrated.text.as_bytes()))
+            .map_err(|error| error.to_string())?;
     }
     Ok(migrated)
 }

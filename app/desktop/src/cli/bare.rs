@@ -64,7 +64,11 @@ pub fn run(common: &Common, say: &Say) -> anyhow::Result<Exit> {
     let library = Library::built_in();
     let mut driver = Driver::new(&library, say);
     if !say.is_json {
-        say.data(&format!("{} · {}", say.ink(Ink::Strong, &format!("VRAM Lab {}", env!("CARGO_PKG_VERSION"))), say.text(SLOGAN)));
+        say.data(&format!(
+            "{} · {}",
+            say.ink(Ink::Strong, &format!("VRAM Lab {}", env!("CARGO_PKG_VERSION"))),
+            say.text(SLOGAN)
+        ));
     }
     let machine = doctor::examine(common);
     print(say, &machine_text(&machine, say));
@@ -161,7 +165,8 @@ fn experiments_text(found: &Found, library: &Library, say: &Say) -> Vec<String> 
 }
 
 fn report_lines(report: &Report<'_>, say: &Say) -> Vec<String> {
-    let evidence = wrap(&format!("{} · {}", report.experiment.title.get(say.lang), report.evidence(say.lang)), COLUMNS, "  ");
+    let evidence =
+        wrap(&format!("{} · {}", report.experiment.title.get(say.lang), report.evidence(say.lang)), COLUMNS, "  ");
     let mut out = vec![say.ink(Ink::Muted, &plain(&evidence))];
     out.extend(report.chart(say));
     out.extend(report.words(say));

@@ -8,11 +8,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use vramlab_gpu::RunError;
-use vramlab_gpu::client::{Client, ClientEvent, Limits, Spawn, Target};
-use vramlab_gpu::plan::{Mode, default_budget};
+use vramlab_gpu::client::{Client, ClientEvent, Limits, Spawn, Target, Wake};
+use vramlab_gpu::manifest::{Experiment, Kernel};
+use vramlab_gpu::plan::{self, Mode, default_budget};
 use vramlab_shell::Library;
 use vramlab_shell::experiments::Recorded;
 use vramlab_trace::{Backend, DeviceFacts, Run};
@@ -71,7 +72,7 @@ impl<'a> Driver<'a> {
                 None => spawn,
             };
             let (wake, woken) = channel();
-            let client = Client::new(spawn, Limits::default(), Arc::new(move || drop(wake.send(()))));
+            let client = Client::new(spawn, Limits::default(), wake_by(wake));
             self.open = Some(Open { client, woken });
         }
         self.open.as_mut().ok_or(RunError::Cancelled)
@@ -98,14 +99,20 @@ impl<'a> Driver<'a> {
     /// Runs on `backend`, from opening it to the finished record.
     pub fn live(&mut self, ask: &Ask, backend: Backend) -> Result<Run, Fault> {
         interrupt::listen();
+        let lang = self.say.lang;
         let target = Target { backend, budget_bytes: ask.budget_bytes };
-        self.check_settings(ask)?;
-        let facts = self.facts(target)?;
+        let (experiment, kernel) = self.known(&ask.experiment)?;
+        plan::check_settings(experiment, kernel, &ask.settings)?;
+        let fault = |error: &RunError| Fault::of_run(error, lang);
+        let facts = self.facts(target).map_err(|error| fault(&error))?;
         let budget = ask.budget_bytes.unwrap_or_else(|| default_budget(&facts));
-        let job = self.library.job_with(&ask.experiment, &facts, ask.mode, budget, &ask.settings)?;
+        plan::plan(experiment, kernel, &facts, ask.mode, budget, &ask.settings)
+            .map_err(|error| Fault::of_plan(&error, lang))?;
+        let job = self.library.job_with(&ask.experiment, &facts, ask.mode, budget, &ask.settings);
+        let job = job.map_err(|error| fault(&error))?;
         let bar = self.bar(&ask.experiment, job.plan.points.len() as u64);
         let mut run = self.empty_run(ask, backend, facts);
-        let open = self.client()?;
+        let open = self.client().map_err(|error| fault(&error))?;
         let id = open.client.start(target, job);
         let done = open.wait(id, &mut |event| match event {
             ClientEvent::Point { point, .. } => run.points.push((**point).clone()),
@@ -114,13 +121,15 @@ impl<'a> Driver<'a> {
             _ => {}
         });
         bar.finish_and_clear();
-        done?;
+        done.map_err(|error| fault(&error))?;
         Ok(run)
     }
 
-    fn check_settings(&self, ask: &Ask) -> Result<(), Fault> {
-        let Some((experiment, kernel)) = self.library.experiment(&ask.experiment) else { return Ok(()) };
-        vramlab_gpu::plan::check_settings(experiment, kernel, &ask.settings).map_err(Fault::from)
+    /// An experiment of the program with its kernel.
+    pub fn known(&self, id: &str) -> Result<(&'a Experiment, &'a Kernel), Fault> {
+        let library = self.library;
+        let ids = || library.kernels().experiments.keys().map(String::as_str);
+        library.experiment(id).ok_or_else(|| Fault::unknown("experiment", id, ids().collect::<Vec<_>>()))
     }
 
     fn empty_run(&self, ask: &Ask, backend: Backend, device: DeviceFacts) -> Run {
@@ -172,6 +181,14 @@ impl<'a> Driver<'a> {
         let bytes = std::fs::read(path).map_err(|error| Fault::usage(format!("{shown}: {error}")))?;
         self.library.recorded(&shown, &bytes).map_err(|why| Fault::new(Exit::Findings, format!("{shown}: {why}")))
     }
+}
+
+/// Tells `tell` that the runner has something to say.
+pub fn wake_by(tell: Sender<()>) -> Wake {
+    Arc::new(move || {
+        // Nobody waits any more: then nobody needs waking.
+        let _ = tell.send(());
+    })
 }
 
 impl Open {

@@ -1,9 +1,9 @@
 //! `eval`: one question to one model, as JSON in and out.
 
+use super::Exit;
 use super::fault::Fault;
 use super::say::Say;
-use super::Exit;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer as _, MapAccess, Visitor};
 use std::io::Read as _;
 use vramlab_model::registry::{Entry, MODELS};
 use vramlab_model::schema;
@@ -44,8 +44,7 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
 }
 
 fn find(id: &str) -> Result<&'static Entry, Fault> {
-    vramlab_model::registry::find(id)
-        .ok_or_else(|| Fault::unknown("model", id, MODELS.iter().map(|entry| entry.id)))
+    vramlab_model::registry::find(id).ok_or_else(|| Fault::unknown("model", id, MODELS.iter().map(|entry| entry.id)))
 }
 
 fn question(entry: &Entry, given: Option<&str>) -> Result<Map, Fault> {

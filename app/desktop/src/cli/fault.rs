@@ -2,7 +2,8 @@
 
 use super::Exit;
 use vramlab_gpu::RunError;
-use vramlab_units::FieldError;
+use vramlab_gpu::plan::PlanError;
+use vramlab_units::{FieldError, Lang};
 
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{what}")]
@@ -10,16 +11,30 @@ pub struct Fault {
     pub exit: Exit,
     pub what: String,
     pub help: Option<String>,
+    /// Nothing went wrong: the experiment does not fit the device at hand, and `what` says why.
+    pub is_unfit: bool,
 }
 
 impl Fault {
     pub fn new(exit: Exit, what: impl Into<String>) -> Self {
-        Self { exit, what: what.into(), help: None }
+        Self { exit, what: what.into(), help: None, is_unfit: false }
     }
 
     /// Wrong usage or wrong input.
     pub fn usage(what: impl Into<String>) -> Self {
         Self::new(Exit::Usage, what)
+    }
+
+    /// The planner's reason why the device cannot run this experiment, or cannot show its effect.
+    pub fn of_plan(error: &PlanError, lang: Lang) -> Self {
+        match error {
+            PlanError::Unfit { why } => {
+                let help = "`--backend trace` replays the recording";
+                Self { is_unfit: true, ..Self::new(Exit::Findings, why.get(lang)).help(help) }
+            }
+            PlanError::Setting(error) => Self::usage(error.to_string()),
+            PlanError::Content { what } => Self::new(Exit::Findings, what).help("`vramlab check` names the place"),
+        }
     }
 
     #[must_use]
@@ -63,13 +78,17 @@ pub fn exit_of(error: &RunError) -> Exit {
     }
 }
 
-impl From<RunError> for Fault {
-    fn from(error: RunError) -> Self {
-        let exit = exit_of(&error);
-        match error {
-            RunError::Unavailable { what, fix } => Self { exit, what, help: Some(fix) },
-            error => Self::new(exit, error.to_string()),
-        }
+impl Fault {
+    /// A failed run, in the reader's language.
+    pub fn of_run(error: &RunError, lang: Lang) -> Self {
+        let said = error.say(lang);
+        let log = match error {
+            RunError::Compile { log, .. } => format!("\n{log}"),
+            RunError::Died { last_words: Some(words), .. } => format!("\n{words}"),
+            _ => String::new(),
+        };
+        let help = Some(said.advice).filter(|advice| !advice.is_empty());
+        Self { exit: exit_of(error), what: format!("{}{log}", said.what), help, is_unfit: false }
     }
 }
 
@@ -84,7 +103,7 @@ mod tests {
         assert_eq!(exit_of(&RunError::Died { how: "signal 9".into(), last_words: None }) as u8, 4);
         assert_eq!(exit_of(&RunError::Deadline { secs: 1.0 }) as u8, 5);
         assert_eq!(exit_of(&RunError::Cancelled) as u8, 130);
-        assert_eq!(Fault::from(unavailable).help.as_deref(), Some("install it"));
+        assert_eq!(Fault::of_run(&unavailable, Lang::En).help.as_deref(), Some("install it"));
     }
 
     #[test]

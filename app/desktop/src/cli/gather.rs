@@ -25,7 +25,8 @@ impl Content {
     pub fn built_in() -> Self {
         let mut this = Self::default();
         let bytes = |path: &str| vramlab_content::get(path).and_then(vramlab_content::Content::here);
-        let of = |prefix: &'static str| vramlab_content::list(prefix).filter_map(move |path| Some((path, bytes(path)?)));
+        let of =
+            |prefix: &'static str| vramlab_content::list(prefix).filter_map(move |path| Some((path, bytes(path)?)));
         // The outline of the course is not a chapter.
         let lessons = of("lessons/").filter_map(|(path, bytes)| {
             let rest = path.strip_prefix("lessons/").filter(|rest| rest.contains('/'))?;
@@ -100,7 +101,8 @@ impl Content {
         let kernels: BTreeSet<String> = files.iter().filter(is_kernel).map(|file| folder_of(file)).collect();
         kernels.iter().for_each(|folder| self.kernel_folder(&root.join(folder)));
         files.retain(|file| !kernels.contains(&folder_of(file)));
-        let (traces, files): (Vec<String>, Vec<String>) = files.into_iter().partition(|file| file.ends_with(".vltrace"));
+        let (traces, files): (Vec<String>, Vec<String>) =
+            files.into_iter().partition(|file| file.ends_with(".vltrace"));
         for file in &traces {
             match read(&root.join(file)) {
                 Ok(bytes) => self.traces.push((joined(root, file), bytes)),
@@ -108,7 +110,8 @@ impl Content {
             }
         }
         // A folder of kernels or traces alone is no lesson pack; anything else is, if only to hear what it lacks.
-        let has_toml = files.iter().any(|file| file.ends_with("chapter.toml") || (file.ends_with(".toml") && !file.contains('/')));
+        let has_toml =
+            files.iter().any(|file| file.ends_with("chapter.toml") || (file.ends_with(".toml") && !file.contains('/')));
         if has_toml || (traces.is_empty() && kernels.is_empty()) {
             self.pack_of(root, &files);
         }
@@ -159,14 +162,19 @@ fn joined(root: &Path, file: &str) -> String {
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     let meta = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if meta.len() > vramlab_trace::file::MAX_FILE_BYTES as u64 {
-        return Err(format!("{} MiB; at most {} MiB are read", meta.len() >> 20, vramlab_trace::file::MAX_FILE_BYTES >> 20));
+        return Err(format!(
+            "{} MiB; at most {} MiB are read",
+            meta.len() >> 20,
+            vramlab_trace::file::MAX_FILE_BYTES >> 20
+        ));
     }
     std::fs::read(path).map_err(|error| error.to_string())
 }
 
 /// Paths below `root`, with `/`. Links are left out: a pack holds plain files only.
 fn walk(root: &Path, before: &str, depth: usize, out: &mut Vec<String>) -> Result<(), String> {
-    let mut entries: Vec<_> = std::fs::read_dir(root.join(before)).map_err(|error| error.to_string())?.flatten().collect();
+    let mut entries: Vec<_> =
+        std::fs::read_dir(root.join(before)).map_err(|error| error.to_string())?.flatten().collect();
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let name = entry.file_name().to_string_lossy().into_owned();

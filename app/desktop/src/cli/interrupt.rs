@@ -2,13 +2,19 @@
 
 use super::Exit;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 static RAISED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
     let raised = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&raised);
+    let (ready, is_ready) = channel();
     // Without the thread the system's own handling stays: Ctrl-C ends the program.
-    let _ = std::thread::Builder::new().name("interrupt".to_owned()).spawn(move || watch(&flag));
+    let thread = std::thread::Builder::new().name("interrupt".to_owned()).spawn(move || watch(&flag, &ready));
+    if thread.is_ok() {
+        let _ = is_ready.recv_timeout(Duration::from_secs(1));
+    }
     raised
 });
 
@@ -32,11 +38,11 @@ pub fn while_idle<T>(wait: impl FnOnce() -> T) -> T {
     out
 }
 
-fn watch(raised: &AtomicBool) {
+fn watch(raised: &AtomicBool, ready: &Sender<()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else { return };
     // An error means that the system offers no signals; its own handling stays.
-    let _ = runtime.block_on(listen_for(raised));
+    let _ = runtime.block_on(listen_for(raised, ready));
 }
 
 fn note(raised: &AtomicBool) {
@@ -46,11 +52,12 @@ fn note(raised: &AtomicBool) {
 }
 
 #[cfg(unix)]
-async fn listen_for(raised: &AtomicBool) -> std::io::Result<()> {
+async fn listen_for(raised: &AtomicBool, ready: &Sender<()>) -> std::io::Result<()> {
     use std::future::poll_fn;
     use std::task::Poll;
     use tokio::signal::unix::{SignalKind, signal};
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let _ = ready.send(());
     loop {
         let either = poll_fn(|cx| match (interrupt.poll_recv(cx), terminate.poll_recv(cx)) {
             (Poll::Pending, Poll::Pending) => Poll::Pending,
@@ -62,7 +69,8 @@ async fn listen_for(raised: &AtomicBool) -> std::io::Result<()> {
 }
 
 #[cfg(not(unix))]
-async fn listen_for(raised: &AtomicBool) -> std::io::Result<()> {
+async fn listen_for(raised: &AtomicBool, ready: &Sender<()>) -> std::io::Result<()> {
+    let _ = ready.send(());
     loop {
         tokio::signal::ctrl_c().await?;
         note(raised);

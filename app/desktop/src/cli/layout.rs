@@ -82,7 +82,7 @@ pub fn labelled(before: usize, label: &str, columns: usize, text: &str) -> Strin
 /// A table without lines: a header, rows, and which columns hold numbers.
 pub fn table(header: &[&str], rows: &[Vec<String>], numbers: &[usize]) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     if !header.is_empty() {
         table.set_header(header);
     }

@@ -66,7 +66,9 @@ fn text(extra: &[&str], items: &[Value], lang: Lang) -> String {
         other => other.to_string(),
     };
     let row = |item: &Value| {
-        let title = plain(item["title"][lang.code()].as_str().or(item["title"][lang.other().code()].as_str()).unwrap_or_default());
+        let title = plain(
+            item["title"][lang.code()].as_str().or(item["title"][lang.other().code()].as_str()).unwrap_or_default(),
+        );
         [cell(&item["id"]), title].into_iter().chain(extra.iter().map(|key| cell(&item[*key]))).collect()
     };
     let rows: Vec<Vec<String>> = items.iter().map(row).collect();
@@ -102,9 +104,7 @@ fn visualizers() -> Vec<Value> {
 }
 
 fn models() -> Vec<Value> {
-    let item = |entry: &vramlab_model::Entry| {
-        json!({ "id": entry.id, "title": title(&entry.title.into()), "source": entry.source, "example": entry.example })
-    };
+    let item = |entry: &vramlab_model::Entry| json!({ "id": entry.id, "title": title(&entry.title.into()), "source": entry.source, "example": entry.example });
     vramlab_model::MODELS.iter().map(item).collect()
 }
 

@@ -28,7 +28,7 @@ mod tour;
 mod track;
 
 use crate::native::{Native, Waker};
-use crate::store::Store;
+use crate::store::Folder;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use fault::Fault;
 use say::{Color, Say};
@@ -218,15 +218,19 @@ fn dispatch(cli: Cli, say: &Say, started: Instant) -> anyhow::Result<Exit> {
 /// Whether there is a display to open a window on.
 pub fn has_display() -> bool {
     !cfg!(target_os = "linux")
-        || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+        || ["DISPLAY", "WAYLAND_DISPLAY"]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
 fn window(cli: Cli, say: &Say, started: Instant) -> anyhow::Result<Exit> {
     if let Some(file) = cli.files.iter().find(|file| !file.exists()) {
         let word = file.display().to_string();
-        let names: Vec<String> = Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
+        let names: Vec<String> =
+            Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
         let hint = vramlab_units::field::did_you_mean(&word, names.iter().map(String::as_str));
-        let help = hint.map_or("`vramlab --help` prints the commands".to_owned(), |hint| format!("did you mean \"{hint}\"?"));
+        let help =
+            hint.map_or("`vramlab --help` prints the commands".to_owned(), |hint| format!("did you mean \"{hint}\"?"));
         return Err(Fault::usage(format!("there is no command and no file \"{word}\"")).help(help).into());
     }
     if !has_display() {
@@ -237,10 +241,10 @@ fn window(cli: Cli, say: &Say, started: Instant) -> anyhow::Result<Exit> {
         return bare::run(&cli.common, say);
     }
     let waker = Waker::default();
-    let store = Store::open(cli.common.data.as_deref());
-    let mut native = Native::new(store, waker.clone(), cli.at, cli.lessons.as_deref());
+    let folder = Folder::open(cli.common.data.as_deref());
+    let mut native = Native::new(folder, waker.clone(), cli.at, cli.lessons.as_deref());
     for file in &cli.files {
-        vramlab_shell::Platform::open_path(&mut native, file);
+        native.open_path(file);
     }
     crate::window::open(native, waker, started)?;
     Ok(Exit::Fine)

@@ -64,6 +64,11 @@ fn route(page: &str) -> String {
     }
 }
 
+/// Every font of the program.
+fn fonts() -> egui::FontDefinitions {
+    vramlab_kit::fonts::definitions(|path| vramlab_content::get(path)?.here().map(Into::into))
+}
+
 /// A page of the program as PNG.
 pub fn page(route: &str, lang: Lang, theme: Theme, size: [f32; 2], scale: f32) -> anyhow::Result<Vec<u8>> {
     let settings = Settings {
@@ -71,11 +76,12 @@ pub fn page(route: &str, lang: Lang, theme: Theme, size: [f32; 2], scale: f32) -
         theme: if theme == Theme::Dark { ThemeChoice::Dark } else { ThemeChoice::Light },
         ..Settings::default()
     };
-    let still = Still { route: Some(route.to_owned()), lang: Some(lang), ..Still::default() };
-    still.inside.borrow_mut().docs.insert(vramlab_shell::platform::Doc::Settings.name(), settings.to_json());
+    let mut still = Still::with_settings(&settings);
+    still.route = Some(route.to_owned());
+    still.lang = Some(lang);
     let mut app = App::new(Box::new(still));
     let tokens = Tokens::new(theme, 1.0);
-    let mut headless = Headless::new(vramlab_kit::fonts::embedded(), &tokens, egui::vec2(size[0], size[1]), scale);
+    let mut headless = Headless::new(fonts(), &tokens, egui::vec2(size[0], size[1]), scale);
     let image = headless.picture(|ui| app.ui(ui));
     vramlab_kit::raster::png(&image).context("the picture could not be encoded")
 }

@@ -2,7 +2,7 @@
 //! their text, pictures their description.
 
 use super::layout::{table, wrap};
-use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 /// `markdown` as lines of at most `columns`, each after `indent`.
 pub fn text(markdown: &str, columns: usize, indent: &str) -> String {
@@ -28,7 +28,6 @@ struct Out {
     /// What stands before the first line of the item.
     marker: String,
     rows: Vec<Vec<String>>,
-    is_code: bool,
 }
 
 impl Out {
@@ -61,10 +60,7 @@ impl Out {
                     _ => "• ".to_owned(),
                 };
             }
-            Tag::CodeBlock(_) => {
-                self.flush();
-                self.is_code = true;
-            }
+            Tag::CodeBlock(_) => self.flush(),
             Tag::TableRow | Tag::TableHead => self.rows.push(Vec::new()),
             Tag::Image { .. } => self.line.push('['),
             _ => {}
@@ -74,7 +70,7 @@ impl Out {
     fn close(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::Paragraph if self.lists.is_empty() => self.flush(),
-            TagEnd::Heading(HeadingLevel::H1 | HeadingLevel::H2 | HeadingLevel::H3) | TagEnd::Heading(_) => self.flush(),
+            TagEnd::Heading(_) => self.flush(),
             TagEnd::Item => self.item(),
             TagEnd::List(_) => {
                 self.item();
@@ -87,7 +83,6 @@ impl Out {
                 let code = std::mem::take(&mut self.line);
                 let lines = code.trim_end().lines().map(|line| format!("{}    {line}", self.indent));
                 self.blocks.push(lines.collect::<Vec<_>>().join("\n"));
-                self.is_code = false;
             }
             TagEnd::TableCell => {
                 let cell = std::mem::take(&mut self.line);
@@ -135,7 +130,8 @@ mod tests {
     #[test]
     fn paragraphs_lists_and_code() {
         let markdown = "A **bold** word and `code`,\nwith a [link](ch:01).\n\n- one\n- two\n\n1. first\n2. second\n\n```\nx = 1\n```\n";
-        let expected = "  A bold word and `code`, with a link.\n\n  • one\n  • two\n\n  1. first\n  2. second\n\n      x = 1";
+        let expected =
+            "  A bold word and `code`, with a link.\n\n  • one\n  • two\n\n  1. first\n  2. second\n\n      x = 1";
         assert_eq!(text(markdown, 60, "  "), expected);
     }
 

@@ -36,14 +36,13 @@ pub struct Args {
 pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
     let library = Library::built_in();
     let known = || library.kernels().experiments.keys().map(String::as_str);
-    let wanted: Vec<&str> = if args.all { known().collect() } else { args.experiments.iter().map(String::as_str).collect() };
+    let wanted: Vec<&str> =
+        if args.all { known().collect() } else { args.experiments.iter().map(String::as_str).collect() };
+    let mut driver = Driver::new(&library, say).playing(args.play.clone());
     for id in &wanted {
-        if library.experiment(id).is_none() {
-            return Err(Fault::unknown("experiment", id, known().collect::<Vec<_>>()).into());
-        }
+        driver.known(id)?;
     }
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
-    let mut driver = Driver::new(&library, say).playing(args.play.clone());
     let mut worst = Exit::Fine;
     let mut written = Vec::new();
     for id in wanted {
@@ -70,9 +69,7 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
 }
 
 fn record(driver: &mut Driver<'_>, ask: &Ask, dir: &Path, say: &Say) -> Result<PathBuf, Fault> {
-    let library = driver.library;
-    let known = library.experiment(&ask.experiment);
-    let known = known.ok_or_else(|| Fault::usage(format!("no experiment is called \"{}\"", ask.experiment)))?;
+    let known = driver.known(&ask.experiment)?;
     let run = driver.live(ask, known.0.backend)?;
     refuse(&run)?;
     let report = Report::live(&run, known);

@@ -66,9 +66,8 @@ enum Got {
 
 pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
     let library = Library::built_in();
-    let known = library.experiment(&args.experiment).ok_or_else(|| {
-        Fault::unknown("experiment", &args.experiment, library.kernels().experiments.keys().map(String::as_str))
-    })?;
+    let mut driver = Driver::new(&library, say).playing(args.play.clone());
+    let known = driver.known(&args.experiment)?;
     check_play(args)?;
     let ask = Ask {
         experiment: args.experiment.clone(),
@@ -76,7 +75,6 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
         budget_bytes: args.budget,
         settings: args::settings(&args.settings).map_err(Fault::usage)?,
     };
-    let mut driver = Driver::new(&library, say).playing(args.play.clone());
     let got = match &args.trace {
         Some(path) => Got::Replay(driver.recording_of_file(path)?),
         None => get(&mut driver, &ask, args.backend, known.0, say)?,
@@ -89,7 +87,11 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
         }
         Got::Replay(recorded) => Report::recorded(recorded, known),
     };
-    if say.is_json { say.json(&report.json()) } else { say.data(&report.text(say)) }
+    if say.is_json {
+        say.json(&report.json())
+    } else {
+        say.data(&report.text(say))
+    }
     Ok(match report.judged.verdict {
         Verdict::Shown { .. } | Verdict::Hidden { .. } => Exit::Fine,
         Verdict::Invalid { .. } | Verdict::Incomplete => Exit::Findings,
@@ -123,7 +125,7 @@ fn get(driver: &mut Driver<'_>, ask: &Ask, source: Source, experiment: &Experime
     match driver.live(ask, demanded) {
         Ok(run) => Ok(Got::Live(run)),
         // What a machine cannot do is replayed; what went wrong while it did it is reported.
-        Err(fault) if source == Source::Auto && matches!(fault.exit, Exit::NoGpu) => {
+        Err(fault) if source == Source::Auto && (fault.exit == Exit::NoGpu || fault.is_unfit) => {
             let recorded = replay(driver, ask).map_err(|_| fault.clone())?;
             say.warn(&format!("{}; {}", fault.what, say.text(REPLAYS)));
             Ok(recorded)

@@ -1,17 +1,17 @@
 //! `__table`: predicted, measured and error of every recorded trace and of every experiment of this processor. The test
 //! command prints it last.
 
+use super::Exit;
 use super::drive::{Ask, Driver};
 use super::layout::{plain, table};
 use super::report::{Report, percent};
 use super::say::Say;
-use super::Exit;
 use serde_json::{Value, json};
 use vramlab_gpu::plan::split_reference;
 use vramlab_gpu::verdict::{Counters, Verdict};
 use vramlab_shell::Library;
 use vramlab_trace::Backend;
-use vramlab_units::{Lang, show};
+use vramlab_units::show;
 
 /// One end of an experiment's effect, or the ratio of both.
 struct Row {
@@ -51,7 +51,11 @@ pub fn run(say: &Say) -> anyhow::Result<Exit> {
             }
         }
     }
-    if say.is_json { say.json(&json!({ "schema": 1, "rows": rows.iter().map(row_json).collect::<Vec<_>>() })) } else { say.data(&text(&rows)) }
+    if say.is_json {
+        say.json(&json!({ "schema": 1, "rows": rows.iter().map(row_json).collect::<Vec<_>>() }))
+    } else {
+        say.data(&text(&rows))
+    }
     Ok(exit)
 }
 
@@ -100,8 +104,10 @@ fn rows_of(report: &Report<'_>) -> Vec<Row> {
 
 /// The end of a device's name: `NVIDIA H200` is `H200`, a processor's marketing words go.
 fn short(name: &str) -> String {
-    let kept: Vec<&str> =
-        name.split_whitespace().filter(|word| !matches!(*word, "NVIDIA" | "AMD" | "Intel(R)" | "CPU" | "Processor")).collect();
+    let kept: Vec<&str> = name
+        .split_whitespace()
+        .filter(|word| !matches!(*word, "NVIDIA" | "AMD" | "Intel(R)" | "CPU" | "Processor"))
+        .collect();
     kept.join(" ").chars().take(18).collect::<String>().trim_end().to_owned()
 }
 

@@ -62,7 +62,8 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
 /// A chapter by id, by its number, or by the words after it.
 fn find(library: &Library, asked: &str) -> Result<Rc<Chapter>, Fault> {
     let ids = library.chapter_ids();
-    let is_meant = |id: &&&str| **id == asked || id.split_once('_').is_some_and(|(n, rest)| n == asked || rest == asked);
+    let is_meant =
+        |id: &&&str| **id == asked || id.split_once('_').is_some_and(|(n, rest)| n == asked || rest == asked);
     let padded = format!("{asked:0>2}");
     let by_number = |id: &&&str| id.split_once('_').is_some_and(|(n, _)| n == padded);
     let found = ids.iter().find(is_meant).or_else(|| ids.iter().find(by_number));
@@ -135,7 +136,7 @@ impl Tour<'_> {
         let say = self.say;
         match numbers(&mut self.driver, id, set) {
             Ok(got) => {
-                let Some(known) = self.driver.library.experiment(id) else { return Ok(()) };
+                let known = self.driver.known(id)?;
                 say.data(&got.report(known).text(say));
                 Ok(())
             }
@@ -286,7 +287,8 @@ fn question_json(out: &mut Value, kind: &str, question: &Question, library: &Lib
 
 /// What the figure shows at its first look, in words: its own finding, else the author's.
 fn figure(body: &vramlab_lesson::VisualizerStep, lang: Lang) -> String {
-    let opened = vramlab_views::VISUALIZERS.iter().find(|entry| entry.id == body.show).and_then(|e| e.open(&body.params).ok());
+    let opened =
+        vramlab_views::VISUALIZERS.iter().find(|entry| entry.id == body.show).and_then(|e| e.open(&body.params).ok());
     let finding = opened.map(|view| view.finding(lang)).unwrap_or_default();
     if finding.is_empty() { body.alt.get(lang).to_owned() } else { format!("{} · {finding}", MODEL.get(lang)) }
 }
@@ -310,9 +312,7 @@ impl Numbers {
 }
 
 pub fn numbers(driver: &mut Driver<'_>, id: &str, set: &Map) -> Result<Numbers, Fault> {
-    let Some((experiment, _)) = driver.library.experiment(id) else {
-        return Err(Fault::usage(format!("no experiment is called \"{id}\"")));
-    };
+    let (experiment, _) = driver.known(id)?;
     let ask = Ask { settings: set.clone(), ..Ask::quick(id) };
     match driver.live(&ask, experiment.backend) {
         Ok(run) => Ok(Numbers::Live(Box::new(run))),

@@ -1,8 +1,8 @@
 //! NVIDIA's parts: driver, device, compiler, counters, MIG, who else is there.
 
+use super::super::drive::wake_by;
 use super::{Line, State, Version};
 use nvml_wrapper::Nvml;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use vramlab_gpu::RunError;
@@ -37,7 +37,7 @@ impl Probe {
     pub fn start() -> Self {
         let (wake, woken) = channel();
         let client = Spawn::own().ok().map(|spawn| {
-            let client = Client::new(spawn, Limits::default(), Arc::new(move || drop(wake.send(()))));
+            let client = Client::new(spawn, Limits::default(), wake_by(wake));
             let wish = client.open(Target::new(Backend::Cuda));
             (client, wish)
         });
@@ -184,7 +184,10 @@ fn counters(has_cupti: bool, sensed: &Sensed) -> Line {
             "没有 CUPTI，也没有 Nsight Compute：计数由模型算，录制里有实测值",
             "neither CUPTI nor Nsight Compute: counts come from the model, recordings carry measured ones",
         )
-        .fix("pip install nvidia-cuda-cupti，或安装 CUDA toolkit", "pip install nvidia-cuda-cupti, or install the CUDA toolkit"),
+        .fix(
+            "pip install nvidia-cuda-cupti，或安装 CUDA toolkit",
+            "pip install nvidia-cuda-cupti, or install the CUDA toolkit",
+        ),
     };
     if has_cupti && is_restricted {
         return Line { state: State::Limited, ..line }.fix(
@@ -200,8 +203,17 @@ fn neighbours(sensed: &Sensed) -> Vec<Line> {
     let mut out = Vec::new();
     match sensed.is_mig {
         Some(true) => out.push(
-            Line::new("mig", Text::new("MIG", "MIG"), State::Limited, "这块卡切成了 MIG 分片，实验只看得到自己那片", "the card is split by MIG; experiments see their own slice only")
-                .fix("带宽与缓存按分片算，和整卡的录制不能直接比", "bandwidth and caches are the slice's, and not comparable with recordings of a whole card"),
+            Line::new(
+                "mig",
+                Text::new("MIG", "MIG"),
+                State::Limited,
+                "这块卡切成了 MIG 分片，实验只看得到自己那片",
+                "the card is split by MIG; experiments see their own slice only",
+            )
+            .fix(
+                "带宽与缓存按分片算，和整卡的录制不能直接比",
+                "bandwidth and caches are the slice's, and not comparable with recordings of a whole card",
+            ),
         ),
         Some(false) => out.push(Line::new("mig", Text::new("MIG", "MIG"), State::Works, "没有切分", "not split")),
         None => {}
@@ -239,20 +251,16 @@ fn nvrtc_for(cc: (i32, i32)) -> ((i32, i32), Option<(i32, i32)>) {
     }
 }
 
-fn versions(
-    sensed: &Sensed,
-    nvrtc: Option<(i32, i32)>,
-    has_cupti: bool,
-    cc: Option<(i32, i32)>,
-) -> Vec<Version> {
+fn versions(sensed: &Sensed, nvrtc: Option<(i32, i32)>, has_cupti: bool, cc: Option<(i32, i32)>) -> Vec<Version> {
     let text = |version: Option<(i32, i32)>| version.map(|(major, minor)| format!("{major}.{minor}"));
     let absent = || Localized::both("不在，录制照样能放", "absent; recordings still play");
     let driver_allows = match sensed.api {
         None => absent(),
         Some(api) if api < DRIVER_API => Localized::both("太旧，要更新", "too old, update it"),
-        Some((major, minor)) => {
-            Localized::both(format!("最高到 CUDA {major}.{minor} 的内核"), format!("kernels up to CUDA {major}.{minor}"))
-        }
+        Some((major, minor)) => Localized::both(
+            format!("最高到 CUDA {major}.{minor} 的内核"),
+            format!("kernels up to CUDA {major}.{minor}"),
+        ),
     };
     let both = |text: String| Localized::both(text.clone(), text);
     vec![
@@ -285,7 +293,12 @@ fn versions(
                 Localized::both("不在，计数由模型算", "absent; counts come from the model")
             },
         },
-        Version { part: "together", found: None, needed: Localized::both("", ""), allows: together(sensed.api, nvrtc, cc) },
+        Version {
+            part: "together",
+            found: None,
+            needed: Localized::both("", ""),
+            allows: together(sensed.api, nvrtc, cc),
+        },
     ]
 }
 
@@ -311,7 +324,10 @@ fn nvrtc_row(nvrtc: Option<(i32, i32)>, cc: Option<(i32, i32)>) -> Version {
 /// What the parts come to together.
 fn together(api: Option<(i32, i32)>, nvrtc: Option<(i32, i32)>, cc: Option<(i32, i32)>) -> Localized {
     let (Some(api), Some(nvrtc)) = (api, nvrtc) else {
-        return Localized::both("CPU 实验现场跑，GPU 实验放录制", "CPU experiments live, GPU experiments from recordings");
+        return Localized::both(
+            "CPU 实验现场跑，GPU 实验放录制",
+            "CPU experiments live, GPU experiments from recordings",
+        );
     };
     if api < DRIVER_API {
         return Localized::both("驱动太旧，GPU 实验放录制", "the driver is too old: GPU experiments from recordings");
@@ -328,7 +344,10 @@ fn together(api: Option<(i32, i32)>, nvrtc: Option<(i32, i32)>, cc: Option<(i32,
     if nvrtc.0 > api.0 {
         return Localized::both(
             format!("NVRTC {}.x 比驱动新一代，装 NVRTC {}.x 或更新驱动", nvrtc.0, api.0),
-            format!("NVRTC {}.x is a generation newer than the driver: install NVRTC {}.x or update the driver", nvrtc.0, api.0),
+            format!(
+                "NVRTC {}.x is a generation newer than the driver: install NVRTC {}.x or update the driver",
+                nvrtc.0, api.0
+            ),
         );
     }
     Localized::both("GPU 实验现场跑", "GPU experiments live")

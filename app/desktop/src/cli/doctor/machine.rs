@@ -52,7 +52,10 @@ pub fn window() -> Line {
             "没有显示器（DISPLAY 和 WAYLAND_DISPLAY 都没有设）",
             "no display (neither DISPLAY nor WAYLAND_DISPLAY is set)",
         )
-        .fix("终端里用 vramlab tour；浏览器里用 vramlab serve", "use vramlab tour here, or vramlab serve for a browser");
+        .fix(
+            "终端里用 vramlab tour；浏览器里用 vramlab serve",
+            "use vramlab tour here, or vramlab serve for a browser",
+        );
     }
     match vulkan_drivers() {
         Some(names) if names.is_empty() => Line::new(
@@ -65,7 +68,13 @@ pub fn window() -> Line {
         .fix("装 mesa-vulkan-drivers 或显卡的驱动", "install mesa-vulkan-drivers or the card's driver"),
         Some(names) => {
             let names = names.join(", ");
-            Line::new("window", title, State::Works, format!("有显示器，Vulkan：{names}"), format!("a display; Vulkan: {names}"))
+            Line::new(
+                "window",
+                title,
+                State::Works,
+                format!("有显示器，Vulkan：{names}"),
+                format!("a display; Vulkan: {names}"),
+            )
         }
         None => Line::new("window", title, State::Works, "有显示器", "a display"),
     }
@@ -93,7 +102,8 @@ fn vulkan_drivers() -> Option<Vec<String>> {
 
 fn fonts() -> Line {
     let title = Text::new("字体", "fonts");
-    let missing: Vec<char> = "显存扇区 sector →×≥".chars().filter(|c| *c != ' ' && !vramlab_kit::fonts::has_glyph(*c)).collect();
+    let missing: Vec<char> =
+        "显存扇区 sector →×≥".chars().filter(|c| *c != ' ' && !vramlab_kit::fonts::has_glyph(*c)).collect();
     if missing.is_empty() {
         Line::new("fonts", title, State::Works, "内置，中英文齐全", "embedded, Chinese and Latin")
     } else {
@@ -140,7 +150,13 @@ fn web() -> Line {
     match super::super::serve::find_build(None) {
         Some(dir) => {
             let shown = dir.display().to_string();
-            Line::new("web", title, State::Works, format!("{shown}，用 vramlab serve 打开"), format!("{shown}; vramlab serve opens it"))
+            Line::new(
+                "web",
+                title,
+                State::Works,
+                format!("{shown}，用 vramlab serve 打开"),
+                format!("{shown}; vramlab serve opens it"),
+            )
         }
         None => Line::new("web", title, State::Limited, "还没有构建", "not built")
             .fix("在仓库里运行 cargo xtask web", "in the repository: cargo xtask web"),

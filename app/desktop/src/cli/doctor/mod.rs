@@ -69,12 +69,8 @@ pub struct Version {
 
 const LINES: Text = Text::new("这台机器", "This machine");
 const VERSIONS: Text = Text::new("版本配合", "Versions and what they allow together");
-const HEADER: [Text; 4] = [
-    Text::new("部件", "part"),
-    Text::new("找到", "found"),
-    Text::new("需要", "needed"),
-    Text::new("因此", "allows"),
-];
+const HEADER: [Text; 4] =
+    [Text::new("部件", "part"), Text::new("找到", "found"), Text::new("需要", "needed"), Text::new("因此", "allows")];
 
 /// Everything that `doctor` says.
 pub struct Report {
@@ -94,17 +90,17 @@ pub fn examine(common: &Common) -> Report {
 
 pub fn run(common: &Common, say: &Say) -> anyhow::Result<Exit> {
     let report = examine(common);
-    if say.is_json { say.json(&json(&report)) } else { say.data(&text(&report, say)) }
+    if say.is_json {
+        say.json(&json(&report))
+    } else {
+        say.data(&text(&report, say))
+    }
     Ok(Exit::Fine)
 }
 
 pub fn json(report: &Report) -> Value {
-    let line = |line: &Line| {
-        json!({ "id": line.id, "state": line.state.id(), "what": line.what, "fix": line.fix })
-    };
-    let version = |version: &Version| {
-        json!({ "part": version.part, "found": version.found, "needed": version.needed, "allows": version.allows })
-    };
+    let line = |line: &Line| json!({ "id": line.id, "state": line.state.id(), "what": line.what, "fix": line.fix });
+    let version = |version: &Version| json!({ "part": version.part, "found": version.found, "needed": version.needed, "allows": version.allows });
     json!({
         "schema": SCHEMA,
         "program": format!("vramlab {}", env!("CARGO_PKG_VERSION")),

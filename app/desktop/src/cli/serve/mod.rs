@@ -57,7 +57,10 @@ pub fn find_build(asked: Option<&Path>) -> Option<PathBuf> {
         return Some(dir.to_owned()).filter(is_build);
     }
     let program = std::env::current_exe().ok();
-    let around = program.iter().flat_map(|path| path.ancestors().skip(1)).flat_map(|dir| [dir.join("web"), dir.join("dist/web")]);
+    let around = program
+        .iter()
+        .flat_map(|path| path.ancestors().skip(1))
+        .flat_map(|dir| [dir.join("web"), dir.join("dist/web")]);
     // `web/` of the repository holds the source: its index.html alone is no build.
     let is_whole = |dir: &PathBuf| is_build(dir) && !dir.join("Cargo.toml").exists();
     std::iter::once(PathBuf::from("dist/web")).chain(around).find(is_whole)
