@@ -12,7 +12,7 @@ const COMMAND: &str = "cargo run --release -p vramlab-gpu --features cuda --exam
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().collect();
     let first = args.get(1).map_or("gpu-suite", String::as_str);
-    let program = concat!("vramlab-gpu ", env!("CARGO_PKG_VERSION"));
+    let program = concat!("vramlab ", env!("CARGO_PKG_VERSION"));
     match first {
         vramlab_gpu::child::SUBCOMMAND => vramlab_gpu::child::run(program, args.get(2).map(String::as_str)),
         "small" => small(),
@@ -80,9 +80,11 @@ fn suite(out: PathBuf, program: &str) -> ExitCode {
 fn finish(setup: &Setup, outcome: &selftest::Outcome) -> ExitCode {
     let table = outcome.table.markdown(&outcome.facts, &setup.date, &setup.program, COMMAND);
     println!("\n{table}");
-    let runs = serde_json::to_string(&outcome.runs).unwrap_or_default();
-    let written = std::fs::write(setup.out.join("RESULTS.md"), table)
-        .and_then(|()| std::fs::write(setup.out.join("runs.json"), runs));
+    let mut written = std::fs::write(setup.out.join("RESULTS.md"), table);
+    for run in &outcome.runs {
+        let name = format!("{}.{}", run.experiment.replace('/', "."), vramlab_trace::file::EXTENSION);
+        written = written.and_then(|()| std::fs::write(setup.out.join(name), vramlab_trace::file::write(run)));
+    }
     match written {
         Ok(()) if outcome.table.n_missed() == 0 => ExitCode::SUCCESS,
         Ok(()) => ExitCode::FAILURE,

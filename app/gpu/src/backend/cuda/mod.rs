@@ -24,7 +24,7 @@ use crate::launch::Launch;
 use crate::plan::PointPlan;
 use crate::protocol::Job;
 use buffers::Buffers;
-use counts::Counted;
+use counts::Counts;
 use driver::{Device, Function, Shape};
 use host::Host;
 use nvml::Sensors;
@@ -41,7 +41,7 @@ pub fn open(budget_bytes: Option<u64>) -> Result<Box<dyn Backend>, RunError> {
 /// The device with everything that stays warm between jobs. Fields are dropped in order: the device last.
 pub struct Cuda {
     buffers: Buffers,
-    counted: Counted,
+    counts: Counts,
     /// What was read back last, kept from point to point.
     host: Host,
     /// Compiled kernels by source, entry and definitions.
@@ -63,9 +63,9 @@ impl Cuda {
         let facts = facts::read(&device, &sensors)?;
         let cc = facts::arch(&device)?;
         Ok(Self {
-            tools: Tools::compile(cc)?,
+            tools: Tools::compile(cc).map_err(|error| refused(&device, error))?,
             buffers: Buffers::default(),
-            counted: Counted::new(),
+            counts: Counts::default(),
             host: Host::default(),
             functions: BTreeMap::new(),
             sensors,
@@ -104,6 +104,19 @@ impl Cuda {
     }
 }
 
+/// Code that the driver refuses to load, told with the two versions that do not go together.
+fn refused(device: &Device, error: RunError) -> RunError {
+    let RunError::Device { code: 200 | 209 | 218 | 222, name, .. } = &error else { return error };
+    let (Ok(nvrtc), Some(driver)) = (compile::version(), device.driver_api()) else { return error };
+    RunError::Unavailable {
+        what: format!(
+            "the driver speaks CUDA {}.{} and refuses code of NVRTC {}.{} ({name})",
+            driver.0, driver.1, nvrtc.0, nvrtc.1
+        ),
+        fix: format!("update the driver, or install the NVRTC of CUDA {}", driver.0),
+    }
+}
+
 fn content(what: String) -> RunError {
     RunError::Content { what }
 }
@@ -126,7 +139,7 @@ impl Backend for Cuda {
             let launch = point::resolve(job, first)?;
             self.function(job, &launch)?;
         }
-        self.count_all(job, cx)
+        self.begin_counts(job, cx)
     }
 
     fn run_point(&mut self, job: &Job, point: &PointPlan, cx: &mut PointCx) -> Result<Point, RunError> {
@@ -135,7 +148,7 @@ impl Backend for Cuda {
 
     fn end(&mut self, _job: &Job) {
         self.buffers.clear();
-        self.counted.clear();
+        self.counts.end();
         self.host.clear();
     }
 }

@@ -1,6 +1,5 @@
 //! One point: allocate, fill, warm up, sample, check against the reference, read counters.
 
-use super::counts::key;
 use super::driver::{Function, Shape};
 use super::timing::{Launch as Queue, Timer};
 use super::{Cuda, content, shape};
@@ -44,11 +43,11 @@ impl Ready {
 impl Cuda {
     pub(super) fn measure(&mut self, job: &Job, point: &PointPlan, cx: &mut PointCx) -> Result<Point, RunError> {
         cx.check()?;
+        let counters = self.counters_of(job, point, cx)?;
         let ready = self.ready(job, point)?;
         let timed = self.time(job, point, &|| ready.queue(), cx)?;
         cx.set_telemetry(timed.telemetry.clone());
         let oracle = self.verify(job, point, &ready)?;
-        let counters = self.counted.get(&key(point)).cloned().unwrap_or_default();
         let is_wrong = matches!(oracle, OracleOutcome::Failed { .. });
         Ok(Point {
             series: point.series.clone(),

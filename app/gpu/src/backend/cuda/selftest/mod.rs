@@ -1,8 +1,9 @@
 //! The self-test of a GPU machine: every CUDA experiment in full with its reference and counters, our numbers beside
-//! those of peers measured in the same start, and faults made on purpose. Writes `runs.json` and `RESULTS.md`.
+//! those of peers measured in the same start, and faults made on purpose.
 //!
 //! `experiments.rs` runs what readers run, through the child process; `peers.rs` measures beside the driver's copy,
 //! PyTorch, Triton and plain C++; `faults.rs` breaks things; `table.rs` is the table. A missing GPU is a failure here.
+//! The caller writes the traces and the table.
 
 mod experiments;
 mod faults;
@@ -23,7 +24,7 @@ use vramlab_trace::{Backend, DeviceFacts, Run};
 
 /// What the self-test needs from its surroundings.
 pub struct Setup {
-    /// Folder for `runs.json` and `RESULTS.md`.
+    /// A folder for what is built on the way.
     pub out: PathBuf,
     pub library: Library,
     /// The scripts and sources of the peers, `kernels/peers`.
