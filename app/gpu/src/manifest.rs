@@ -214,6 +214,9 @@ pub struct Experiment {
     #[serde(default)]
     pub needs: Vec<Need>,
     pub measure: Measure,
+    /// Ranges of the x axis that the chart marks.
+    #[serde(default, rename = "mark")]
+    pub marks: Vec<Mark>,
     pub effect: Effect,
     /// Longest a full run may take when it is recorded, in seconds; at most 12.
     pub time_secs: f64,
@@ -233,6 +236,9 @@ fn default_samples() -> [u32; 2] {
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
     pub param: String,
+    /// The parameter in a word, as sentences and axes name it; the key where it is empty.
+    #[serde(default)]
+    pub title: Localized,
     pub values: Vec<f64>,
     /// Fewer of them, for a quick run; empty means all.
     #[serde(default)]
@@ -287,6 +293,15 @@ pub struct Measure {
     pub at_least: Option<String>,
     #[serde(default)]
     pub scale: String,
+}
+
+/// A marked range of the x axis: "64-byte pieces" between strides 8 and 16.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mark {
+    pub from: f64,
+    pub to: f64,
+    pub says: Localized,
 }
 
 /// The effect that must show: the ratio of two points.

@@ -4,7 +4,7 @@ use super::kernel::point_names;
 use super::names::{Names, formula};
 use super::tree::{Doc, Table, hint, json};
 use crate::manifest::{
-    Cause, Counter, Effect, Experiment, Formulas, Kernel, Measure, Need, Param, Predict, Series, Sweep,
+    Cause, Counter, Effect, Experiment, Formulas, Kernel, Mark, Measure, Need, Param, Predict, Series, Sweep,
 };
 use crate::plan::split_reference;
 use crate::predict::literal;
@@ -47,6 +47,7 @@ pub fn read(doc: &Doc<'_>, id: &str, kernel: &Kernel) -> Option<Experiment> {
         plan,
         needs,
         measure,
+        marks: marks(&table),
         effect,
         time_secs: time_secs(&table),
         samples: samples(&table),
@@ -79,11 +80,19 @@ fn backend(table: &Table<'_, '_>, kernel: &Kernel) -> Backend {
 }
 
 fn sweep(table: &Table<'_, '_>, kernel: &Kernel) -> Sweep {
-    let empty = Sweep { param: String::new(), values: vec![], quick: vec![], scale: String::new(), labels: vec![] };
+    let empty = Sweep {
+        param: String::new(),
+        title: Localized::default(),
+        values: vec![],
+        quick: vec![],
+        scale: String::new(),
+        labels: vec![],
+    };
     let Some(item) = table.need_table("sweep") else { return empty };
     item.need("values");
     let sweep = Sweep {
         param: item.text("param"),
+        title: item.opt_table("title").map(label).unwrap_or_default(),
         values: item.opt_numbers("values"),
         quick: item.opt_numbers("quick"),
         scale: item.opt_text("scale").unwrap_or_default(),
@@ -301,6 +310,19 @@ fn needs(table: &Table<'_, '_>, names: &Names) -> Vec<Need> {
         need
     };
     table.tables("needs").into_iter().map(need).collect()
+}
+
+fn marks(table: &Table<'_, '_>) -> Vec<Mark> {
+    let mark = |item: Table<'_, '_>| {
+        let mark = Mark { from: item.number("from"), to: item.number("to"), says: item.localized("says") };
+        if mark.from >= mark.to {
+            let what = format!("a mark goes from a smaller to a larger value, not from {} to {}", mark.from, mark.to);
+            item.doc.problem("bad-range", item.span.clone(), what, None);
+        }
+        item.finish();
+        mark
+    };
+    table.tables("mark").into_iter().map(mark).collect()
 }
 
 /// Names of a measured point: what it is known by, its time, its readings and counters.

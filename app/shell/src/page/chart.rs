@@ -1,14 +1,15 @@
 //! From an experiment and a judged run to what the chart shows. Every number comes from the verdict or the plan.
 
 use crate::answers::Given;
-use vramlab_gpu::manifest::{Experiment, Kernel, Sweep};
+use vramlab_gpu::manifest::{Experiment, Kernel, Mark, Sweep};
+use vramlab_gpu::vars::eval_with;
 use vramlab_gpu::plan::Plan;
 use vramlab_gpu::verdict::Judged;
 use vramlab_kit::Role;
 use vramlab_trace::{Invalid, Run};
 use vramlab_units::{Lang, Localized, Text, show};
 use vramlab_views::experiment_chart::{
-    Axis, ChartData, Measured, Predicted, ReaderMark, Scale, Series, SeriesColor,
+    Axis, Band, Ceiling, ChartData, Measured, Predicted, ReaderMark, Scale, Series, SeriesColor,
 };
 
 const SPREAD: Text = Text::new("p10–p90", "p10–p90");
@@ -34,6 +35,8 @@ pub fn chart(
         spread_label: SPREAD.into(),
         finding,
         caption: run.map(caption).unwrap_or_default(),
+        bands: experiment.marks.iter().filter_map(|mark| band(sweep, mark)).collect(),
+        ceilings: judged.and_then(|judged| ceiling(experiment, judged)).into_iter().collect(),
         ..ChartData::default()
     };
     for (idx, series) in experiment.series.iter().enumerate() {
@@ -80,6 +83,21 @@ fn add_measured(out: &mut Series, experiment: &Experiment, judged: &Judged, run:
             invalid: point.invalid.as_ref().map(|why| invalid_words(why, &experiment.measure.unit)),
         });
     }
+}
+
+fn band(sweep: &Sweep, mark: &Mark) -> Option<Band> {
+    Some(Band { from: x_of(sweep, mark.from)?, to: x_of(sweep, mark.to)?, label: mark.says.clone() })
+}
+
+/// The hardware's limit for the measured quantity, where the device tells it and it is the same at every point.
+fn ceiling(experiment: &Experiment, judged: &Judged) -> Option<Ceiling> {
+    let formula = experiment.measure.at_most.as_deref()?;
+    let mut limits = judged.points.iter().map(|point| eval_with(formula, &|name| point.vars.get(name).copied()).ok());
+    let first = limits.next()??;
+    limits.all(|limit| limit == Some(first)).then(|| {
+        let text = show::with_unit(first.round(), &experiment.measure.unit);
+        Ceiling { y: first, label: Localized::both(format!("上限 {text}"), format!("limit {text}")) }
+    })
 }
 
 fn color(idx: usize) -> SeriesColor {

@@ -23,7 +23,7 @@ pub fn ui(
     let tokens = app.tokens().clone();
     let lang = app.lang();
     let title = if step.title.is_empty() { FORMULA.get(lang) } else { step.title.get(lang) };
-    widgets::card(ui, &tokens, |ui| {
+    let card = widgets::card(ui, &tokens, |ui| {
         widgets::card_header(ui, &tokens, title, "", |ui| {
             widgets::chip(ui, &tokens, &widgets::Evidence::Model, lang);
         });
@@ -34,9 +34,7 @@ pub fn ui(
         symbols_ui(ui, &tokens, lang, step, equation);
         markdown_ui(app, ui, &chapter.id, &equation.text, actions);
     });
-    if ui.is_rect_visible(ui.min_rect()) {
-        prose::seen(app, chapter, step, actions);
-    }
+    prose::seen(app, ui, card.response.rect, chapter, step, actions);
 }
 
 fn sliders_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, equation: &Equation, sliders: &mut BTreeMap<String, f64>) {

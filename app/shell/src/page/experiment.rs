@@ -34,8 +34,12 @@ const LOADING: Text = Text::new("正在取录制…", "fetching the recording…
 const NO_RECORDING: Text = Text::new("还没有这项实验的录制", "there is no recording of this experiment yet");
 const OPENING: Text = Text::new("正在启动…", "starting…");
 const DEVICES: Text = Text::new("设备", "Device");
-const MEASURE_TO_SEE: Text = Text::new("先猜上面的问题，再揭晓；或者直接运行。", "Predict above first, then reveal; or run it now.");
+const MEASURE_TO_SEE: Text = Text::new(
+    "先在上面猜一个数，结果再出现；也可以直接重放或运行。",
+    "Make the prediction above and the result appears; or replay or run it now.",
+);
 const PNG: Text = Text::new("保存图为 SVG…", "Save the figure as SVG…");
+const TURN_ON: Text = Text::new("重新启用运行器", "Turn the runner on again");
 const COPY_TSV: Text = Text::new("复制数据（TSV）", "Copy data as TSV");
 const SAVE_CSV: Text = Text::new("保存数据为 CSV…", "Save data as CSV…");
 
@@ -58,7 +62,11 @@ pub fn ui(
     let fetching = load_recordings(app, &body.run);
     advance(app, ui, &body.run);
     let state = app.experiments.get(&body.run).clone();
-    let run = state.shown().map(|(run, n)| Run { points: run.points[..n].to_vec(), ..run.clone() });
+    let is_hidden = !state.is_revealed && !state.activity.is_busy() && waits_for_prediction(app, chapter, step);
+    let run = state
+        .shown()
+        .filter(|_| !is_hidden)
+        .map(|(run, n)| Run { points: run.points[..n].to_vec(), ..run.clone() });
     let judged = run.as_ref().map(|run| verdict::judge(run, &experiment, &kernel));
     widgets::card(ui, &tokens, |ui| {
         header_ui(app, ui, &tokens, step, &experiment, &state, judged.as_ref(), actions);
@@ -73,15 +81,15 @@ pub fn ui(
         let data = chart::chart((&experiment, &kernel), judged.as_ref(), run.as_ref(), plan, &reader, words, lang);
         let figure = app.charts.entry(body.run.clone()).or_default().ui(ui, &tokens, lang, &data).rect;
         ui.add_space(tokens.space.xs);
-        activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions, &body.run);
+        activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions);
         if let Some(judged) = &judged {
             verdict_ui(ui, &tokens, lang, &state, judged, &experiment);
-        } else if fetching.is_none() && !state.activity.is_busy() {
+        } else if is_hidden {
             ui.label(RichText::new(MEASURE_TO_SEE.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
         }
         if judged.as_ref().is_some_and(|judged| !matches!(judged.verdict, Verdict::Incomplete)) {
             markdown_ui(app, ui, &chapter.id, &body.explain, actions);
-            crate::page::prose::seen(app, chapter, step, actions);
+            actions.extend(done(app, chapter, step));
         }
         menu_ui(ui, &tokens, lang, &data, figure, step, actions);
     });
@@ -122,10 +130,26 @@ fn advance(app: &mut App, ui: &Ui, experiment: &str) {
     }
 }
 
+/// True while a prediction that this step reveals is still open: nothing is shown before it.
+fn waits_for_prediction(app: &App, chapter: &Chapter, step: &Step) -> bool {
+    chapter.steps.iter().any(|candidate| match &candidate.body {
+        StepBody::Predict(predict) => {
+            predict.revealed_by.as_deref() == Some(step.id.as_str())
+                && app.answer(&chapter.id, &candidate.id).is_none()
+        }
+        _ => false,
+    })
+}
+
 /// Time between two points of a replay.
 pub const REPLAY_STEP_SECS: f64 = 0.08;
 
 /// Number predictions of the chapter that this step reveals, at the x they were asked for.
+fn done(app: &App, chapter: &Chapter, step: &Step) -> Option<Action> {
+    let is_open = !app.progress.is_done(&chapter.id, &step.id);
+    is_open.then(|| Action::StepDone { chapter: chapter.id.clone(), step: step.id.clone() })
+}
+
 fn reader_marks(app: &App, chapter: &Chapter, step: &Step, unit: &str) -> Vec<(f64, crate::answers::Given)> {
     chapter
         .steps
@@ -187,17 +211,22 @@ fn evidence(state: &ExperimentState, judged: Option<&Judged>) -> Vec<Evidence> {
     }
     match (state.shown_recording(), &state.live) {
         (Some(recorded), _) => out.push(Evidence::Recorded {
-            device: recorded.run.device.name.clone(),
+            device: short_device(&recorded.run.device.name),
             driver: recorded.run.device.driver.clone(),
             date: recorded.run.date.clone(),
         }),
         (None, Some(run)) => out.push(Evidence::Live {
-            device: run.device.name.clone(),
+            device: short_device(&run.device.name),
             is_cpu: run.backend == Backend::Cpu,
         }),
         (None, None) => out.push(Evidence::Model),
     }
     out
+}
+
+/// A device's name without what everybody knows.
+fn short_device(name: &str) -> String {
+    name.replace("NVIDIA ", "").replace("(R)", "").replace(" Processor", "")
 }
 
 fn run_buttons(
@@ -224,7 +253,7 @@ fn run_buttons(
             if widgets::primary(ui, tokens, text::RUN_HERE.get(lang)).clicked() {
                 actions.push(run(false));
             }
-            if widgets::secondary(ui, tokens, text::RUN_FULL.get(lang)).clicked() {
+            if widgets::link(ui, tokens, text::RUN_FULL.get(lang)).clicked() {
                 actions.push(run(true));
             }
         }
@@ -254,7 +283,6 @@ fn activity_ui(
     state: &ExperimentState,
     fetching: Option<&str>,
     actions: &mut Vec<Action>,
-    id: &str,
 ) {
     let note = |ui: &mut Ui, text: &str| {
         ui.label(RichText::new(text).font(tokens.font(Type::Note)).color(tokens.muted));
@@ -270,19 +298,23 @@ fn activity_ui(
             let share = *done as f32 / (*total).max(1) as f32;
             ui.add(egui::ProgressBar::new(share).desired_height(tokens.px(6.0)));
         }
-        Activity::Failed { error } => error_ui(ui, tokens, lang, error, actions, id),
+        Activity::Failed { error } => error_ui(ui, tokens, lang, error, actions),
     }
 }
 
-fn error_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, error: &RunError, actions: &mut Vec<Action>, _id: &str) {
-    widgets::verdict(ui, tokens, Tone::Bad, &error.to_string());
+/// What happened and what to do; compiler output in full.
+fn error_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, error: &RunError, actions: &mut Vec<Action>) {
+    let said = error.say(lang);
+    let mut note = vramlab_kit::widgets::Note::new(Tone::Bad, &said.what, &said.advice);
+    let retry = TURN_ON.get(lang);
+    if matches!(error, RunError::CrashLoop { .. }) {
+        note = note.action(retry);
+    }
+    if note.show(ui, tokens).is_action_clicked {
+        actions.push(Action::RetryRunner(Backend::Cuda));
+    }
     if let RunError::Compile { log, .. } = error {
         ui.label(RichText::new(log).font(tokens.font(Type::MonoSmall)));
-    }
-    if matches!(error, RunError::CrashLoop { .. })
-        && widgets::secondary(ui, tokens, Text::new("重新启用运行器", "Turn the runner on again").get(lang)).clicked()
-    {
-        actions.push(Action::RetryRunner(Backend::Cuda));
     }
 }
 
@@ -356,7 +388,11 @@ fn point_name(experiment: &Experiment, reference: &str, lang: Lang) -> String {
     let Some((series, x)) = vramlab_gpu::plan::split_reference(reference) else { return reference.to_owned() };
     let at = experiment.sweep.values.iter().position(|value| *value == x);
     let label = at.and_then(|at| experiment.sweep.labels.get(at)).map(|label| label.get(lang).to_owned());
-    let x = label.unwrap_or_else(|| format!("{} {}", experiment.sweep.param, show::number(x)));
+    let name = match experiment.sweep.title.get(lang) {
+        "" => &experiment.sweep.param,
+        title => title,
+    };
+    let x = label.unwrap_or_else(|| format!("{name} {}", show::number(x)));
     if experiment.series.len() < 2 {
         return x;
     }

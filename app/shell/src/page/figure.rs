@@ -27,7 +27,7 @@ pub fn ui(
     let tokens = app.tokens().clone();
     let lang = app.lang();
     open(app, &chapter.id, &step.id, figure, lang);
-    widgets::card(ui, &tokens, |ui| {
+    let card = widgets::card(ui, &tokens, |ui| {
         header_ui(app, ui, &tokens, chapter, step, figure, actions);
         prose::markdown_ui(app, ui, &chapter.id, &figure.text, actions);
         ui.add_space(tokens.space.xs);
@@ -55,9 +55,7 @@ pub fn ui(
             None => {}
         }
     });
-    if ui.is_rect_visible(ui.min_rect()) {
-        prose::seen(app, chapter, step, actions);
-    }
+    prose::seen(app, ui, card.response.rect, chapter, step, actions);
 }
 
 pub fn action_from_view(action: ViewAction) -> Action {

@@ -47,6 +47,8 @@ pub struct StepState {
     /// Which run of a review this is, for redrawing.
     pub draw_n: u64,
     pub is_answered: bool,
+    /// When the end of the step came on screen.
+    pub seen_since: Option<f64>,
     /// The reader asked for another try; earlier answers are kept but not shown.
     pub is_retrying: bool,
     pub last_given: Option<crate::answers::Given>,

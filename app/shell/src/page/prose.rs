@@ -10,16 +10,14 @@ use vramlab_units::Localized;
 pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, text: &Localized, actions: &mut Vec<Action>) {
     let tokens = app.tokens().clone();
     let lang = app.lang();
-    crate::widgets::card(ui, &tokens, |ui| {
+    let card = crate::widgets::card(ui, &tokens, |ui| {
         if !step.title.is_empty() {
             ui.label(RichText::new(step.title.get(lang)).font(tokens.font(Type::Card)).color(tokens.ink));
             ui.add_space(tokens.space.xs);
         }
         markdown_ui(app, ui, &chapter.id, text, actions);
     });
-    if ui.is_rect_visible(ui.min_rect()) {
-        seen(app, chapter, step, actions);
-    }
+    seen(app, ui, card.response.rect, chapter, step, actions);
 }
 
 /// Lesson text in the reader's language, with links turned into actions.
@@ -38,9 +36,25 @@ pub fn markdown_ui(app: &mut App, ui: &mut Ui, _chapter: &str, text: &Localized,
     }
 }
 
-/// A step that asks nothing counts as done once it has been on screen.
-pub fn seen(app: &App, chapter: &Chapter, step: &Step, actions: &mut Vec<Action>) {
-    if !app.progress.is_done(&chapter.id, &step.id) {
+/// How long the end of a step must have been on screen before the step counts as read.
+const READ_SECS: f64 = 1.5;
+
+/// A step that asks nothing counts as done once its end has been on screen for a moment; `rect` is its card.
+pub fn seen(app: &mut App, ui: &Ui, rect: egui::Rect, chapter: &Chapter, step: &Step, actions: &mut Vec<Action>) {
+    if app.progress.is_done(&chapter.id, &step.id) {
+        return;
+    }
+    let end = rect.left_bottom() - egui::vec2(0.0, 12.0);
+    let now = ui.input(|input| input.time);
+    let state = app.steps.get(&chapter.id, &step.id);
+    if !ui.clip_rect().contains(end + egui::vec2(1.0, 0.0)) {
+        state.seen_since = None;
+        return;
+    }
+    let left = READ_SECS - (now - *state.seen_since.get_or_insert(now));
+    if left <= 0.0 {
         actions.push(Action::StepDone { chapter: chapter.id.clone(), step: step.id.clone() });
+    } else {
+        ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(left));
     }
 }

@@ -3,9 +3,10 @@
 use crate::action::Action;
 use crate::app::App;
 use crate::settings::{Settings, ThemeChoice};
-use egui::{RichText, ScrollArea, Slider, Ui};
+use egui::{RichText, ScrollArea, Ui};
 use vramlab_kit::tokens::Type;
 use crate::widgets;
+use vramlab_kit::widgets::{Slider, check_box, segmented};
 use vramlab_units::{Lang, Text};
 
 const TITLE: Text = Text::new("设置", "Settings");
@@ -39,38 +40,37 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
             ui.add_space(tokens.space.l);
             widgets::card(ui, &tokens, |ui| {
                 row(ui, &tokens, LANGUAGE.get(lang), |ui| {
-                    for (choice, name) in [(Lang::Zh, "中文"), (Lang::En, "English")] {
-                        if ui.selectable_label(lang == choice, name).clicked() {
-                            actions.push(Action::SetLang(choice));
-                        }
+                    let mut chosen = lang;
+                    if segmented(ui, &tokens, LANGUAGE.get(lang), &mut chosen, &[(Lang::Zh, "中文"), (Lang::En, "English")]) {
+                        actions.push(Action::SetLang(chosen));
                     }
                 });
                 row(ui, &tokens, THEME.get(lang), |ui| {
-                    for (choice, name) in THEMES {
-                        if ui.selectable_label(app.settings.theme == choice, name.get(lang)).clicked() {
-                            actions.push(Action::SetTheme(choice));
-                        }
+                    let mut chosen = app.settings.theme;
+                    let options = THEMES.map(|(choice, name)| (choice, name.get(lang)));
+                    if segmented(ui, &tokens, THEME.get(lang), &mut chosen, &options) {
+                        actions.push(Action::SetTheme(chosen));
                     }
                 });
                 row(ui, &tokens, TEXT_SIZE.get(lang), |ui| {
-                    let mut scale = app.settings.text_scale;
-                    let slider = Slider::new(&mut scale, Settings::TEXT_SCALE).step_by(0.1).text(TEXT_SIZE.get(lang));
-                    let response = ui.add(slider.show_value(true));
-                    if response.drag_stopped() || (response.changed() && !response.dragged()) {
-                        actions.push(Action::SetTextScale(scale));
-                    } else if response.changed() {
-                        app.settings.text_scale = scale;
+                    let mut scale = f64::from(app.settings.text_scale);
+                    let range = f64::from(*Settings::TEXT_SCALE.start())..=f64::from(*Settings::TEXT_SCALE.end());
+                    let slider = Slider::new("", &mut scale, range).step(0.1).unit("%").default_value(1.0).width(180.0);
+                    let response = slider.show(ui, &tokens);
+                    // The page would jump under the pointer if it grew while it is dragged.
+                    if response.changed() && !response.dragged() || response.drag_stopped() {
+                        actions.push(Action::SetTextScale(scale as f32));
                     }
                 });
                 row(ui, &tokens, MOTION.get(lang), |ui| {
-                    for (choice, name) in MOTIONS {
-                        if ui.selectable_label(app.settings.reduced_motion == choice, name.get(lang)).clicked() {
-                            actions.push(Action::SetReducedMotion(choice));
-                        }
+                    let mut chosen = app.settings.reduced_motion;
+                    let options = MOTIONS.map(|(choice, name)| (choice, name.get(lang)));
+                    if segmented(ui, &tokens, MOTION.get(lang), &mut chosen, &options) {
+                        actions.push(Action::SetReducedMotion(chosen));
                     }
                 });
                 let mut wheel = app.settings.wheel_zooms_plots;
-                if ui.checkbox(&mut wheel, WHEEL.get(lang)).changed() {
+                if check_box(ui, &tokens, &mut wheel, WHEEL.get(lang)).changed() {
                     actions.push(Action::ToggleWheelZoom);
                 }
             });
@@ -78,7 +78,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
             widgets::card(ui, &tokens, |ui| {
                 ui.label(RichText::new(KEPT.get(lang)).font(tokens.font(Type::Note)));
                 ui.add_space(tokens.space.xs);
-                if ui.button(EXPORT.get(lang)).clicked() {
+                if widgets::secondary(ui, &tokens, EXPORT.get(lang)).clicked() {
                     actions.push(Action::ExportProgress);
                 }
             });

@@ -79,7 +79,7 @@ fn machine_ui(app: &App, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
                 BackendState::Opening => (Verdict::Neutral, STARTING.get(lang).to_owned()),
                 BackendState::Unknown => (Verdict::Neutral, NOT_ASKED.get(lang).to_owned()),
             };
-            widgets::verdict(ui, tokens, verdict, &format!("{name}: {text}"));
+            widgets::verdict(ui, tokens, verdict, &format!("{name} · {text}"));
         }
         ui.label(RichText::new(RECORDED.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
     });
