@@ -152,3 +152,18 @@ impl Backend for Cuda {
         self.host.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R1: a machine without a driver or a device gets a value with what to do; one with a device opens.
+    #[test]
+    fn a_machine_without_a_gpu_is_a_value() {
+        match Cuda::open(None) {
+            Ok(mut cuda) => assert!(cuda.facts().unwrap().sm_count.is_some_and(|n| n >= 1.0)),
+            Err(RunError::Unavailable { what, fix }) => assert!(!what.is_empty() && !fix.is_empty()),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
