@@ -2,7 +2,7 @@
 
 import { createRequire } from "node:module";
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 const ARGS = [
   "--no-sandbox",
@@ -13,12 +13,12 @@ const ARGS = [
   "--disable-sync",
   "--enable-unsafe-swiftshader",
 ];
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = Number(process.env.WALK_PATIENCE_MS ?? 45_000);
 
 export class Stage {
   constructor({ server, playwright, chromium, pictures }) {
     this.server = server;
-    this.chromium = createRequire(import.meta.url)(playwright).chromium;
+    this.chromium = createRequire(import.meta.url)(resolve(playwright)).chromium;
     this.executablePath = chromium;
     this.pictures = pictures;
     this.passed = 0;
@@ -68,7 +68,9 @@ export class Stage {
     return `${this.server.root}${route && `#${route}`}`;
   }
 
+  // A fresh start of the program: from another document, since a new fragment alone loads nothing.
   async open(page, route = "") {
+    if (page.url().startsWith(this.server.root)) await page.goto("about:blank");
     await page.goto(this.url(route));
     return this.until(page, (state) => state !== null, "the program is running");
   }
