@@ -107,6 +107,7 @@ mod tests {
     fn the_first_download_is_the_first_page_only() {
         let first = |path| (rule::is_content(path), rule::is_first(path));
         assert_eq!(first("lessons/curriculum.toml"), (true, true));
+        assert_eq!(first("lessons/chapter.schema.json"), (true, false));
         assert_eq!(first("lessons/02_access_patterns/chapter.toml"), (true, true));
         assert_eq!(first("lessons/16_attention/chapter.toml"), (true, false));
         assert_eq!(first("assets/fonts/sans-first.otf"), (true, true));

@@ -17,7 +17,7 @@ pub fn is_content(path: &str) -> bool {
 pub fn is_first(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     match path.split('/').next() {
-        Some("lessons") => path.matches('/').count() == 1 || path.starts_with(FIRST_CHAPTER),
+        Some("lessons") => name == "curriculum.toml" || path.starts_with(FIRST_CHAPTER),
         Some("kernels") => name.ends_with(".toml"),
         Some("assets") if path.starts_with("assets/fonts/") => name.contains("-first.") || name == "mono.ttf",
         Some("assets") => path.matches('/').count() == 1 && name.ends_with(".toml"),
