@@ -43,6 +43,8 @@ pub struct App {
     pub(crate) palette: Option<PaletteState>,
     pub(crate) shows_shortcuts: bool,
     pub(crate) is_presenting: bool,
+    /// Results are shown without a prediction: for pictures, and for whoever prepares a class.
+    pub reveals_all: bool,
     pub(crate) is_rail_open: bool,
     pub(crate) drawer: Option<crate::panels::Drawer>,
     pub(crate) rail_query: String,
@@ -82,6 +84,7 @@ impl App {
             palette: None,
             shows_shortcuts: false,
             is_presenting: false,
+            reveals_all: false,
             is_rail_open: true,
             drawer: None,
             rail_query: String::new(),

@@ -80,6 +80,8 @@ pub fn page(route: &str, lang: Lang, theme: Theme, size: [f32; 2], scale: f32) -
     still.route = Some(route.to_owned());
     still.lang = Some(lang);
     let mut app = App::new(Box::new(still));
+    // A picture shows the results; the window asks for a prediction first.
+    app.reveals_all = true;
     let tokens = Tokens::new(theme, 1.0);
     let mut headless = Headless::new(fonts(), &tokens, egui::vec2(size[0], size[1]), scale);
     let image = headless.picture(|ui| app.ui(ui));

@@ -34,10 +34,9 @@ const LOADING: Text = Text::new("正在取录制…", "fetching the recording…
 const NO_RECORDING: Text = Text::new("还没有这项实验的录制", "there is no recording of this experiment yet");
 const OPENING: Text = Text::new("正在启动…", "starting…");
 const DEVICES: Text = Text::new("设备", "Device");
-const MEASURE_TO_SEE: Text = Text::new(
-    "先在上面猜一个数，结果再出现；也可以直接重放或运行。",
-    "Make the prediction above and the result appears; or replay or run it now.",
-);
+const MEASURE_TO_SEE: Text =
+    Text::new("先想好你的答案，再看结果。", "Settle on your answer first, then look.");
+const SHOW_RECORDED: Text = Text::new("揭晓录制的结果", "Reveal the recorded result");
 const PNG: Text = Text::new("保存图为 SVG…", "Save the figure as SVG…");
 const TURN_ON: Text = Text::new("重新启用运行器", "Turn the runner on again");
 const COPY_TSV: Text = Text::new("复制数据（TSV）", "Copy data as TSV");
@@ -62,10 +61,9 @@ pub fn ui(
     let fetching = load_recordings(app, &body.run);
     advance(app, ui, &body.run);
     let state = app.experiments.get(&body.run).clone();
-    let is_hidden = !state.is_revealed && !state.activity.is_busy() && waits_for_prediction(app, chapter, step);
+    let is_hidden = is_hidden(app, chapter, step, &state);
     let run = state
         .shown()
-        .filter(|_| !is_hidden)
         .map(|(run, n)| Run { points: run.points[..n].to_vec(), ..run.clone() });
     let judged = run.as_ref().map(|run| verdict::judge(run, &experiment, &kernel));
     widgets::card(ui, &tokens, |ui| {
@@ -77,6 +75,11 @@ pub fn ui(
             Activity::Running { plan, .. } => Some(plan),
             _ => None,
         };
+        if is_hidden {
+            hidden_ui(ui, &tokens, lang, &state, &body.run, actions);
+            activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions);
+            return;
+        }
         let reader = reader_marks(app, chapter, step, &experiment.measure.unit);
         let data = chart::chart((&experiment, &kernel), judged.as_ref(), run.as_ref(), plan, &reader, words, lang);
         let figure = app.charts.entry(body.run.clone()).or_default().ui(ui, &tokens, lang, &data).rect;
@@ -84,8 +87,6 @@ pub fn ui(
         activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions);
         if let Some(judged) = &judged {
             verdict_ui(ui, &tokens, lang, &state, judged, &experiment);
-        } else if is_hidden {
-            ui.label(RichText::new(MEASURE_TO_SEE.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
         }
         if judged.as_ref().is_some_and(|judged| !matches!(judged.verdict, Verdict::Incomplete)) {
             markdown_ui(app, ui, &chapter.id, &body.explain, actions);
@@ -130,15 +131,37 @@ fn advance(app: &mut App, ui: &Ui, experiment: &str) {
     }
 }
 
-/// True while a prediction that this step reveals is still open: nothing is shown before it.
-fn waits_for_prediction(app: &App, chapter: &Chapter, step: &Step) -> bool {
-    chapter.steps.iter().any(|candidate| match &candidate.body {
-        StepBody::Predict(predict) => {
-            predict.revealed_by.as_deref() == Some(step.id.as_str())
-                && app.answer(&chapter.id, &candidate.id).is_none()
-        }
+/// Nothing is shown before the reader has committed: to the prediction that this step reveals, or else by asking for the
+/// result. Once a step is done its result stays.
+fn is_hidden(app: &App, chapter: &Chapter, step: &Step, state: &ExperimentState) -> bool {
+    if state.is_revealed || state.activity.is_busy() || app.reveals_all || app.progress.is_done(&chapter.id, &step.id) {
+        return false;
+    }
+    let mut asked = chapter.steps.iter().filter(|candidate| match &candidate.body {
+        StepBody::Predict(predict) => predict.revealed_by.as_deref() == Some(step.id.as_str()),
         _ => false,
-    })
+    });
+    match asked.next() {
+        Some(predict) => app.answer(&chapter.id, &predict.id).is_none(),
+        None => true,
+    }
+}
+
+/// What stands in the place of a result that the reader has not asked for yet.
+fn hidden_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    state: &ExperimentState,
+    id: &str,
+    actions: &mut Vec<Action>,
+) {
+    ui.horizontal_wrapped(|ui| {
+        if !state.recorded.is_empty() && widgets::secondary(ui, tokens, SHOW_RECORDED.get(lang)).clicked() {
+            actions.push(Action::Replay { experiment: id.to_owned() });
+        }
+        ui.label(RichText::new(MEASURE_TO_SEE.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
+    });
 }
 
 /// Time between two points of a replay.
@@ -190,14 +213,18 @@ fn header_ui(
             }
         } else {
             run_buttons(app, ui, tokens, lang, step, experiment, actions);
-            if !state.recorded.is_empty() && widgets::secondary(ui, tokens, text::REPLAY.get(lang)).clicked() {
+            let has_result = state.is_revealed || app.reveals_all || judged.is_some_and(|judged| !judged.points.is_empty());
+            if has_result && !state.recorded.is_empty() && widgets::secondary(ui, tokens, text::REPLAY.get(lang)).clicked() {
                 actions.push(Action::Replay { experiment: id.clone() });
             }
         }
+    });
+    ui.horizontal_wrapped(|ui| {
         for evidence in evidence(state, judged) {
             widgets::chip(ui, tokens, &evidence, lang);
         }
     });
+    ui.add_space(tokens.space.xxs);
     if state.recorded.len() > 1 {
         device_choice(app, ui, tokens, lang, &id, state);
     }
