@@ -21,6 +21,7 @@ mod record;
 mod report;
 mod run;
 mod say;
+mod selftest;
 mod serve;
 mod shells;
 mod table;
@@ -138,6 +139,9 @@ enum Command {
     /// Predicted, measured and error of every recording and of every experiment of this processor.
     #[command(name = "__table", hide = true)]
     Table,
+    /// Everything that a GPU machine can show: experiments, counters, peers, faults on purpose.
+    #[command(name = "__selftest", hide = true)]
+    Selftest(selftest::Args),
 }
 
 /// Runs the program and returns its exit code.
@@ -212,6 +216,7 @@ fn dispatch(cli: Cli, say: &Say, started: Instant) -> anyhow::Result<Exit> {
         Some(Command::Completions(args)) => shells::completions(args),
         Some(Command::Man(args)) => shells::man(args, say),
         Some(Command::Table) => table::run(say),
+        Some(Command::Selftest(args)) => selftest::run(args, say),
     }
 }
 
