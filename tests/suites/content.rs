@@ -165,7 +165,7 @@ fn kernels_have_no_problem_and_fit_one_sitting() {
 #[test]
 fn every_experiment_has_a_chapter_or_a_purpose() {
     // Experiments that belong to no step yet: references that tests and later chapters compare with.
-    let bench = ["stream_copy/main", "stream_triad/main", "stream_read/main"];
+    let bench = ["stream_copy/main", "stream_triad/main", "stream_read/main", "shared_banks/layout"];
     let library = Library::built_in();
     for id in library.kernels().experiments.keys() {
         assert!(library.step_of(id).is_some() || bench.contains(&id.as_str()), "no chapter shows {id}");
@@ -217,17 +217,43 @@ fn recorded_traces_are_whole_checked_and_made_by_today_s_kernels() {
     }
 }
 
-/// How far a recorded median may lie from today's prediction, and why where it is more than a tenth. Points whose model
-/// is an upper bound are measured from one side; the page prints the same error.
-const STATED_ERROR: &[(&str, f64, &str)] = &[];
-const USUAL_ERROR: f64 = 0.10;
+/// A tenth, and a little: the peak that models start from is the published one, and a long stream reaches nine tenths.
+const USUAL_ERROR: f64 = 0.12;
+
+/// Series whose recorded medians lie further from today's prediction: how far at most, and why. Chapter 02 says the same
+/// to the reader.
+const STATED_ERROR: &[(&str, &str, f64, &str)] = &[
+    ("strided_read/stride", "read", 0.50, "beyond stride 16 the measurement sinks below the model; the cause is open"),
+    ("transpose/main", "tile", 0.70, "the prediction is the floor by DRAM; the tile's bank conflicts take longer"),
+    ("transpose/main", "pad", 0.28, "the prediction is the floor by the published peak, reading and writing at once"),
+    ("transpose/main", "swizzle", 0.28, "as the padded tile"),
+    ("stream_copy/main", "wide", 0.18, "reading and writing in turn stays further below the published peak"),
+    ("stream_copy/main", "wide512", 0.18, "as with blocks of 256"),
+    ("stream_copy/main", "sparse", 0.40, "latency grows under load; the model holds it at 650 ns"),
+    ("stream_triad/main", "sparse", 0.45, "latency grows under load; the model holds it at 650 ns"),
+    ("stream_read/main", "sparse", 0.20, "latency grows under load; the model holds it at 650 ns"),
+    ("stream_read/main", "wide", 0.16, "one load a thread does not fill the path"),
+    ("stream_read/main", "wide512", 0.20, "one load a thread does not fill the path"),
+];
+
+/// Effects that do not show on the recorded card, on purpose: the chapter explains what hides them.
+const HIDDEN: &[(&str, &str)] = &[
+    ("strided_read/one_load", "too few bytes in flight to fill DRAM, so a second sector travels for nothing"),
+    ("strided_read/offset", "the fifth sector of a warp is the first of the next, fetched once for both"),
+];
+
+fn stated_error(experiment: &str, series: &str) -> f64 {
+    let row = STATED_ERROR.iter().find(|(id, of, ..)| *id == experiment && *of == series);
+    row.map_or(USUAL_ERROR, |row| row.2)
+}
 
 #[test]
 fn recorded_runs_agree_with_the_models_of_today() {
     let library = Library::built_in();
     let mut wrong = Vec::new();
     for (path, run) in traces() {
-        let (experiment, kernel) = library.experiment(&run.experiment).unwrap();
+        let id = run.experiment.as_str();
+        let (experiment, kernel) = library.experiment(id).unwrap();
         let judged = verdict::judge(&run, experiment, kernel);
         if let Counters::Differ { n_wrong, n_checked } = judged.counters {
             wrong.push(format!("{path}: {n_wrong} of {n_checked} counters differ from the model"));
@@ -235,26 +261,49 @@ fn recorded_runs_agree_with_the_models_of_today() {
         if run.backend == Backend::Cuda && !experiment.counters.is_empty() && judged.counters == Counters::NotRead {
             wrong.push(format!("{path}: no counter was read ({})", run.counter_rung));
         }
-        let Verdict::Shown { ratio, .. } = &judged.verdict else {
-            wrong.push(format!("{path}: the effect is {}", judged.verdict.id()));
-            continue;
-        };
-        let stated = STATED_ERROR.iter().find(|(id, ..)| *id == run.experiment).map_or(USUAL_ERROR, |row| row.1);
-        let mut worst = ("", 0.0, 0.0_f64);
+        let is_hidden = HIDDEN.iter().any(|(hidden, _)| *hidden == id);
+        let word = judged.verdict.id();
+        if word != if is_hidden { "hidden" } else { "shown" } {
+            wrong.push(format!("{path}: the effect is {word}"));
+        }
+        if let Verdict::Hidden { cause: None, .. } = judged.verdict {
+            wrong.push(format!("{path}: the effect is hidden and no cause applies"));
+        }
+        let mut worst = (String::new(), 0.0_f64);
         for point in &judged.points {
+            let place = format!("{}@{}", point.series, point.x.unwrap_or_default());
             if let Some(invalid) = &point.invalid {
-                wrong.push(format!("{path}: {}@{:?} is invalid: {invalid:?}", point.series, point.x));
+                wrong.push(format!("{path}: {place} is invalid: {invalid:?}"));
             }
-            if let Some(error) = point.rel_error.filter(|error| error.abs() > worst.2.abs()) {
-                worst = (&point.series, point.x.unwrap_or_default(), error);
+            let error = point.rel_error.unwrap_or_default();
+            if !is_hidden && error.abs() > stated_error(id, &point.series) {
+                wrong.push(format!("{path}: {place} lies {:+.1} % from its prediction", error * 100.0));
+            }
+            if error.abs() > worst.1.abs() {
+                worst = (place, error);
             }
         }
-        println!("{:<28} ratio {ratio:.2}, worst {:+.1} % at {}@{}", run.experiment, worst.2 * 100.0, worst.0, worst.1);
-        if worst.2.abs() > stated {
-            wrong.push(format!("{path}: {}@{} lies {:+.1} % from its prediction", worst.0, worst.1, worst.2 * 100.0));
-        }
+        println!("{id:<24} {word}, worst {:+.1} % at {}", worst.1 * 100.0, worst.0);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The lists above name what exists, and state no more than is needed: a bound that half would do is out of date.
+#[test]
+fn stated_errors_are_needed() {
+    let library = Library::built_in();
+    let runs = traces();
+    for (id, series, bound, why) in STATED_ERROR {
+        assert!(!why.is_empty());
+        let (experiment, kernel) =
+            library.experiment(id).unwrap_or_else(|| panic!("{id} is stated and does not exist"));
+        let mine = runs.iter().filter(|(_, run)| run.experiment == *id);
+        let judged = mine.flat_map(|(_, run)| verdict::judge(run, experiment, kernel).points);
+        let errors = judged.filter(|point| point.series == *series).filter_map(|point| point.rel_error);
+        let worst = errors.fold(0.0, |worst: f64, error| worst.max(error.abs()));
+        assert!(worst > bound / 2.0, "{id} {series}: {worst:.2} is measured, {bound} is stated");
+    }
+    assert!(HIDDEN.iter().all(|(id, why)| library.experiment(id).is_some() && !why.is_empty()));
 }
 
 /// The sample of the first version.

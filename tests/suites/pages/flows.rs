@@ -27,7 +27,7 @@ fn title(wanted: impl Fn(&StepBody) -> bool) -> (String, String) {
 
 /// A number typed into the field of the card under `title`, and submitted.
 fn answer(desk: &mut Desk, title: &str, number: &str) {
-    let top = desk.harness.get_all_by_label(title).map(|node| node.rect().top()).fold(f32::MAX, f32::min);
+    let top = desk.top_of(title);
     let fields = desk.harness.get_all_by_role(egui::accesskit::Role::TextInput);
     let field = fields.filter(|node| node.rect().top() >= top).min_by(|a, b| a.rect().top().total_cmp(&b.rect().top()));
     field.expect("a field for the number").focus();
@@ -44,9 +44,9 @@ fn a_prediction_is_kept_and_revealed_with_its_gap() {
     let mut desk = Desk::open(&route("puzzle"));
     assert!(!desk.has("off by"), "nothing is revealed before the reader has predicted");
     answer(&mut desk, &title, "128");
-    assert!(desk.has("Your prediction") && desk.has("128 B"));
+    assert!(desk.has("Your prediction") && desk.has("128\u{2009}B"));
     desk.click_below(&title, "Reveal");
-    assert!(desk.has("model 256 B, you 128 B: off by 2×"));
+    assert!(desk.has("model 256\u{2009}B, you 128\u{2009}B: off by 2×"));
 }
 
 #[test]
@@ -60,25 +60,32 @@ fn a_prediction_out_of_the_ruler_is_refused_with_its_range() {
 }
 
 #[test]
-fn a_choice_says_why_it_is_wrong_and_takes_another_try() {
+fn a_check_says_why_an_option_is_wrong_and_takes_another_try() {
     let chapter = Library::built_in().chapter(CHAPTER).unwrap();
     let found = chapter.steps.iter().find_map(|step| match &step.body {
         StepBody::Check(question) => match &question.form {
-            Form::Choice { options } => Some((step, options)),
+            Form::Multi { options } | Form::Choice { options } => Some((step, options)),
             _ => None,
         },
         _ => None,
     });
     let (step, options) = found.expect("a check with options");
-    let text = |is_right: bool| options.iter().find(|option| option.is_right == is_right).unwrap();
+    let title = step.title.get(Lang::En);
+    let wrong = options.iter().find(|option| !option.is_right).unwrap();
     let mut desk = Desk::open(&route(&step.id));
-    let wrong = text(false);
-    desk.click(wrong.text.get(Lang::En));
+    desk.click_below(title, wrong.text.get(Lang::En));
+    desk.click_below(title, "Check");
     assert!(desk.has("Not yet") && desk.has(wrong.why.get(Lang::En)));
-    desk.click_below(step.title.get(Lang::En), "Try again");
+    desk.click_below(title, "Try again");
     assert!(!desk.has("Not yet"));
-    desk.click(text(true).text.get(Lang::En));
-    assert!(desk.has("Right") && desk.has(text(true).why.get(Lang::En)));
+    for right in options.iter().filter(|option| option.is_right) {
+        desk.click_below(title, right.text.get(Lang::En));
+    }
+    desk.click_below(title, "Check");
+    assert!(desk.has("Right") && !desk.has("Not yet"));
+    for right in options.iter().filter(|option| option.is_right) {
+        assert!(desk.has(right.why.get(Lang::En)), "{}", right.why.get(Lang::En));
+    }
 }
 
 /// Points as a child would send them: the prediction of the plan, turned into a time by the experiment's own measure.
@@ -99,6 +106,11 @@ fn points(job: &Job) -> Vec<Point> {
                 oracle: Some(OracleOutcome::Passed { n_checked: 1, worst_error: 0.0 }),
                 invalid: None,
             };
+            // What the kernel writes itself, where the measure names it.
+            for name in experiment.measure.value.split("reading.").skip(1) {
+                let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
+                point.readings.insert(name[..end].to_owned(), vec![0.25; 9]);
+            }
             // Rates fall and times rise with the launch time: bisect for the time that measures as predicted.
             let wanted = planned.predicted.unwrap();
             let value = |point: &Point, ns: f64| {
@@ -157,25 +169,37 @@ fn start(desk: &mut Desk) -> (String, Job) {
     (title, job)
 }
 
+/// Every point of a job and its end, as the child sends them.
+fn finish(desk: &mut Desk, job_id: u64, mut all: Vec<Point>) {
+    let last = all.pop();
+    let send = |desk: &Desk, point: Point| {
+        let event = Event::Job(FromChild::Point { job_id, point: Box::new(point) });
+        desk.inside.borrow_mut().events.push(event);
+    };
+    all.into_iter().for_each(|point| send(desk, point));
+    desk.harness.run_ok();
+    assert!(desk.harness.state().notebook().entries.is_empty(), "an incomplete run is not kept");
+    last.into_iter().for_each(|point| send(desk, point));
+    desk.send(Event::Job(FromChild::Done { job_id }));
+}
+
 #[test]
 fn a_live_run_shows_its_points_and_its_verdict_and_is_kept() {
     let mut desk = Desk::open(&route("cpu_stride")).with_cpu();
     let (_, job) = start(&mut desk);
-    let job_id = desk.inside.borrow().jobs.len() as u64;
     let all = points(&job);
-    for (idx, point) in all.into_iter().enumerate() {
-        desk.send(Event::Job(FromChild::Point { job_id, point: Box::new(point) }));
-        if idx == 0 {
-            assert!(!desk.has("Effect shown"), "no verdict before the last point");
-        }
-    }
-    desk.send(Event::Job(FromChild::Done { job_id }));
-    assert!(desk.has("Effect shown"), "{}", desk.said()["experiments"]);
+    let n_points = all.len();
+    finish(&mut desk, 1, all);
+    let shown = &desk.said()["experiments"][&job.plan.experiment]["shown"];
+    assert_eq!((&shown["points"], &shown["is_recorded"]), (&n_points.into(), &false.into()));
     assert!(desk.has("Test CPU"), "the evidence names the device");
-    assert_eq!(desk.harness.state().notebook().entries.len(), 1);
+    let entry = desk.harness.state().notebook().entries.first().expect("the run is kept").clone();
+    assert!(entry.verdict.contains("Effect shown"), "{}", entry.verdict);
+    let said = entry.verdict.split(" · ").last().unwrap();
+    assert!(desk.has(said), "the page shows the verdict: {said}");
     desk.assert_finite("after a run");
     let stored = desk.inside.borrow().files.get("notebook.json").cloned().expect("the notebook is on disk");
-    assert!(String::from_utf8(stored).unwrap().contains(&job.plan.experiment));
+    assert!(String::from_utf8_lossy(&stored).contains(&job.plan.experiment));
 }
 
 /// Whether the page tells what happened.
@@ -192,11 +216,10 @@ fn a_failed_run_says_why_and_the_next_one_works() {
     assert!(says(&desk, &error), "{error}");
     assert!(desk.harness.state().notebook().entries.is_empty(), "a failed run is no measurement");
     let (_, job) = start(&mut desk);
-    for point in points(&job) {
-        desk.send(Event::Job(FromChild::Point { job_id: 2, point: Box::new(point) }));
-    }
-    desk.send(Event::Job(FromChild::Done { job_id: 2 }));
-    assert!(!says(&desk, &error) && desk.has("Effect shown"));
+    finish(&mut desk, 2, points(&job));
+    assert!(!says(&desk, &error), "the error is gone");
+    let entries = &desk.harness.state().notebook().entries;
+    assert!(entries.len() == 1 && entries[0].verdict.contains("Effect shown"));
 }
 
 #[test]
@@ -238,13 +261,16 @@ fn a_recording_replays_to_the_same_verdict() {
     still.route = Some(route("stride"));
     still.has_motion = true;
     let mut desk = Desk::on(still, [1440.0, 40_000.0]);
-    let before = desk.said()["experiments"]["strided_read/stride"].clone();
-    assert!(desk.has("Effect shown"), "{path}: {before}");
+    let shown = |desk: &Desk| desk.said()["experiments"]["strided_read/stride"]["shown"].clone();
     let chapter = Library::built_in().chapter(CHAPTER).unwrap();
     let title = chapter.steps.iter().find(|step| step.id == "stride").unwrap().title.get(Lang::En).to_owned();
     desk.click_below(&title, "Replay");
-    desk.harness.run_steps(400);
-    assert_eq!(desk.said()["experiments"]["strided_read/stride"], before);
+    let first = shown(&desk);
+    assert!(first["points"].as_u64() < first["all_points"].as_u64(), "{path} plays from its start: {first}");
+    desk.harness.run_steps(100);
+    let last = shown(&desk);
+    assert_eq!(last["points"], last["all_points"]);
+    assert!(last["is_recorded"] == true && desk.has("Effect shown"), "{last}");
 }
 
 #[test]
@@ -329,7 +355,7 @@ fn p8_answers_settings_and_place_are_there_in_the_next_window() {
     let next = Desk::on(still, [1440.0, 40_000.0]);
     assert_eq!(next.said()["route"], route("puzzle"));
     assert_eq!(next.said()["is_dark"], true);
-    assert!(next.has("Your prediction") && next.has("128 B"));
+    assert!(next.has("Your prediction") && next.has("128\u{2009}B"));
 }
 
 /// P2, P3: a disk that takes nothing costs a banner with a way out, and not the session.

@@ -93,16 +93,27 @@ impl Desk {
         self
     }
 
-    /// Clicks the first widget with this label below the heading `step`, or the first of all when `step` is empty.
+    /// Clicks the first widget with this label.
     pub fn click(&mut self, label: &str) {
         let first = self.harness.get_all_by_label(label).next();
         first.unwrap_or_else(|| panic!("nothing is called \"{label}\"")).click_accesskit();
         self.harness.run_ok();
     }
 
-    /// Clicks the widget with this label that stands nearest below the text `heading`.
+    /// Where the card with this heading begins.
+    pub fn top_of(&self, heading: &str) -> f32 {
+        let headings = self.harness.get_all_by_role(egui::accesskit::Role::Heading);
+        let mine = headings.filter(|node| {
+            let node = node.accesskit_node();
+            node.label().or(node.value()).is_some_and(|text| text == heading)
+        });
+        let tops: Vec<f32> = mine.map(|node| node.rect().top()).collect();
+        *tops.first().unwrap_or_else(|| panic!("no card is headed \"{heading}\""))
+    }
+
+    /// Clicks the widget with this label that stands nearest below the card's heading.
     pub fn click_below(&mut self, heading: &str, label: &str) {
-        let top = self.harness.get_all_by_label(heading).map(|node| node.rect().top()).fold(f32::MAX, f32::min);
+        let top = self.top_of(heading);
         let near = self
             .harness
             .get_all_by_label(label)
@@ -134,8 +145,14 @@ impl Desk {
     /// Every shape of the last frame lies somewhere: no coordinate is NaN.
     pub fn assert_finite(&self, place: &str) {
         for clipped in &self.harness.output().shapes {
-            let rect = clipped.shape.visual_bounding_rect();
-            let corners = [rect.min.x, rect.min.y, rect.max.x, rect.max.y];
+            let corners = match &clipped.shape {
+                // An empty text has a place and no extent.
+                egui::Shape::Text(text) => [text.pos.x, text.pos.y, text.galley.size().x, text.galley.size().y],
+                shape => {
+                    let rect = shape.visual_bounding_rect();
+                    [rect.min.x, rect.min.y, rect.max.x, rect.max.y]
+                }
+            };
             assert!(corners.iter().all(|at| !at.is_nan()), "{place}: {:?} is nowhere", clipped.shape);
         }
     }

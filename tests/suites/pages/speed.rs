@@ -28,7 +28,8 @@ fn a_frame_of_the_chapter() {
             ..RawInput::default()
         };
         let start = Instant::now();
-        let output = ctx.run_ui(input, |ui| app.ui(ui));
+        let mut output = ctx.run_ui(input, |ui| app.ui(ui));
+        output.textures_delta.clear();
         let primitives = ctx.tessellate(output.shapes, output.pixels_per_point);
         let ms = start.elapsed().as_secs_f64() * 1e3;
         assert!(!primitives.is_empty());
