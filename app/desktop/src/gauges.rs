@@ -6,13 +6,14 @@ use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 use nvml_wrapper::error::NvmlError;
 use std::time::Duration;
 use vramlab_shell::platform::Gauges;
+use vramlab_units::Text;
 
 const EVERY: Duration = Duration::from_millis(250);
 
 /// NVML, opened at the first look.
 #[derive(Default)]
 pub struct Meter {
-    nvml: Option<Result<Nvml, String>>,
+    nvml: Option<Result<Nvml, Text>>,
     last: Gauges,
     read_at: Option<Duration>,
 }
@@ -26,8 +27,8 @@ impl Meter {
         self.read_at = Some(now);
         let nvml = self.nvml.get_or_insert_with(|| Nvml::init().map_err(|error| why(&error)));
         self.last = match nvml {
-            Ok(nvml) => read(nvml).unwrap_or_else(|error| Gauges { why_absent: why(&error), ..self.last.clone() }),
-            Err(why) => Gauges { why_absent: why.clone(), ..Gauges::default() },
+            Ok(nvml) => read(nvml).unwrap_or_else(|error| Gauges { why_absent: why(&error).into(), ..self.last.clone() }),
+            Err(why) => Gauges { why_absent: (*why).into(), ..Gauges::default() },
         };
         self.last.clone()
     }
@@ -52,15 +53,17 @@ fn read(nvml: &Nvml) -> Result<Gauges, NvmlError> {
 }
 
 /// Each kind of failure in a sentence of its own.
-fn why(error: &NvmlError) -> String {
+fn why(error: &NvmlError) -> Text {
     match error {
         NvmlError::LibloadingError(_) | NvmlError::LibraryNotFound => {
-            "没有 NVIDIA 驱动（找不到 NVML） · no NVIDIA driver (NVML was not found)".to_owned()
+            Text::new("没有 NVIDIA 驱动：找不到 NVML。", "No NVIDIA driver: NVML was not found.")
         }
-        NvmlError::DriverNotLoaded => "NVIDIA 驱动没有加载 · the NVIDIA driver is not loaded".to_owned(),
-        NvmlError::NoPermission => "没有读取 NVML 的权限 · no permission to read NVML".to_owned(),
-        NvmlError::GpuLost => "GPU 已丢失，显示最后一次读数 · the GPU was lost; these are its last values".to_owned(),
-        NvmlError::NotFound => "NVML 没有列出任何 GPU · NVML lists no GPU".to_owned(),
-        other => format!("NVML: {other}"),
+        NvmlError::DriverNotLoaded => Text::new("NVIDIA 驱动没有加载。", "The NVIDIA driver is not loaded."),
+        NvmlError::NoPermission => Text::new("没有权限读取 NVML。", "There is no permission to read NVML."),
+        NvmlError::GpuLost => {
+            Text::new("GPU 已丢失；上面是最后一次读数。", "The GPU was lost; these are its last values.")
+        }
+        NvmlError::NotFound => Text::new("NVML 没有列出 GPU。", "NVML lists no GPU."),
+        _ => Text::new("NVML 没有回答。", "NVML does not answer."),
     }
 }

@@ -2,6 +2,7 @@
 //! desktop does for the shell, `window.rs` for the window.
 
 mod cli;
+mod crash;
 mod date;
 mod gauges;
 mod native;

@@ -24,6 +24,10 @@ impl eframe::App for Window {
         }
     }
 
+    fn on_exit(&mut self) {
+        self.app.save_progress(true);
+    }
+
     fn persist_egui_memory(&self) -> bool {
         false
     }

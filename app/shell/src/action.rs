@@ -49,6 +49,8 @@ pub enum Action {
     ExportNotebook(ExportFormat),
     ExportProgress,
     CopyText(String),
+    /// Copies a part of the screen as a picture; the rectangle is in points.
+    CopyImage(egui::Rect),
     SaveText { name: String, text: String },
     OpenUrl(String),
     RetryRunner(Backend),

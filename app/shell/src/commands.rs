@@ -167,11 +167,32 @@ pub const COMMANDS: &[Command] = &[
     },
 ];
 
+/// In presenter mode the keys of a clicker turn the steps, as long as no figure has the focus.
+fn presenter_keys(ctx: &egui::Context) -> Vec<Action> {
+    let pressed = |keys: &[Key]| {
+        ctx.input_mut(|input| keys.iter().any(|key| input.consume_key(Modifiers::NONE, *key)))
+    };
+    let mut out = Vec::new();
+    if pressed(&[Key::Space, Key::ArrowRight, Key::ArrowDown, Key::Enter]) {
+        out.push(Action::StepBy(1));
+    }
+    if pressed(&[Key::ArrowLeft, Key::ArrowUp, Key::Backspace]) {
+        out.push(Action::StepBy(-1));
+    }
+    if pressed(&[Key::Escape]) {
+        out.push(Action::TogglePresenter);
+    }
+    out
+}
+
 /// The actions whose keys were pressed in this frame. While a text field has the focus, only shortcuts with Ctrl or Alt
 /// count.
 pub fn pressed(app: &App, ctx: &egui::Context) -> Vec<Action> {
     let is_typing = ctx.egui_wants_keyboard_input();
     let mut out = Vec::new();
+    if app.is_presenting && !is_typing && ctx.memory(|memory| memory.focused()).is_none() {
+        out.extend(presenter_keys(ctx));
+    }
     for command in COMMANDS {
         let Some(shortcut) = command.shortcut else { continue };
         let is_plain = !shortcut.modifiers.command && !shortcut.modifiers.alt && !shortcut.modifiers.ctrl;

@@ -6,6 +6,7 @@ use vramlab_gpu::RunError;
 use vramlab_gpu::protocol::{FromChild, Job};
 use vramlab_lesson::progress::Files;
 use vramlab_trace::{Backend, DeviceFacts, Telemetry};
+use vramlab_units::Localized;
 
 /// An asset that may still be on its way.
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ pub struct Gauges {
     pub power_limit_w: Option<f64>,
     pub max_sm_clock_mhz: Option<f64>,
     /// Why fields are absent, or why there are no gauges at all.
-    pub why_absent: String,
+    pub why_absent: Localized,
 }
 
 pub trait Platform {

@@ -19,5 +19,10 @@ pub const CANCEL: Text = Text::new("取消", "Cancel");
 pub const RESET: Text = Text::new("复位", "Reset");
 pub const COPY_LINK: Text = Text::new("复制链接", "Copy link");
 pub const COPIED: Text = Text::new("链接已复制", "The link is copied");
+pub const PICTURE_COPIED: Text = Text::new("图已复制", "The picture is copied");
+pub const COPY_IMAGE: Text = Text::new("复制图片", "Copy the picture");
+pub const SAVE_SVG: Text = Text::new("保存为 SVG…", "Save as SVG…");
+pub const PROGRESS_MERGED: Text =
+    Text::new("已并入这份学习进度", "That progress is merged with yours");
 pub const UNDO: Text = Text::new("撤销", "Undo");
 pub const SHOWN_IN_OTHER: Text = Text::new("仅英文", "Chinese only");

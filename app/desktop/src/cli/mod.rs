@@ -65,7 +65,7 @@ Exit codes: 0 fine, 1 findings or a failed run, 2 wrong usage, 3 no GPU where on
 
 /// VRAM Lab · 显存实验台: a teaching workbench for GPU memory.
 #[derive(Parser)]
-#[command(name = "vramlab", version, about, long_about = None, after_help = AFTER, max_term_width = 100)]
+#[command(name = "vramlab", version, about, long_about = None, after_help = AFTER)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -83,14 +83,15 @@ pub struct Cli {
 
 /// Flags that every subcommand knows.
 #[derive(clap::Args, Clone)]
+#[command(next_help_heading = "Everywhere")]
 pub struct Common {
-    /// Language of texts: zh or en. Without it, that of the system.
+    /// Language of texts: zh or en [default: that of the system].
     #[arg(long, global = true, value_parser = lang)]
     pub lang: Option<Lang>,
     /// Prints data as JSON, with a `schema` number.
     #[arg(long, global = true)]
     pub json: bool,
-    /// When to colour; NO_COLOR is honoured.
+    /// Colour; auto asks the terminal and NO_COLOR.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: Color,
     /// Only data and errors: no notes, no progress.
@@ -110,7 +111,7 @@ fn lang(text: &str) -> Result<Lang, String> {
 
 #[derive(Subcommand)]
 enum Command {
-    /// A chapter in the terminal: steps, experiments live or replayed, prediction beside measurement.
+    /// A chapter in the terminal, its experiments live or replayed.
     Tour(tour::Args),
     /// What works on this machine, what doesn't, why, and what to do.
     Doctor,
@@ -245,6 +246,7 @@ fn window(cli: Cli, say: &Say, started: Instant) -> anyhow::Result<Exit> {
         }
         return bare::run(&cli.common, say);
     }
+    crate::crash::install(cli.common.data.clone());
     let waker = Waker::default();
     let folder = Folder::open(cli.common.data.as_deref());
     let mut native = Native::new(folder, waker.clone(), cli.at, cli.lessons.as_deref());

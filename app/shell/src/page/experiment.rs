@@ -27,8 +27,8 @@ const INCOMPLETE: Text = Text::new("还没有跑完", "Not complete yet");
 const RATIO: Text = Text::new("{larger} 是 {smaller} 的 {ratio} 倍", "{larger} is {ratio}× {smaller}");
 const MODEL_SAYS: Text = Text::new("模型说 {ratio} 倍（误差 {error}）", "the model says {ratio}× (error {error})");
 const NO_CAUSE: Text = Text::new("没有找到已知的原因", "none of the known causes applies");
-const AGREE: Text = Text::new("计数器与模型一致（{n} 项）", "counters agree with the model ({n} checks)");
-const DIFFER: Text = Text::new("计数器有 {wrong}/{n} 项与模型不同", "{wrong} of {n} counters differ from the model");
+const AGREE: Text = Text::new("计数器与模型一致（{n} 项，{rung}）", "counters agree with the model ({n} checks, {rung})");
+const DIFFER: Text = Text::new("计数器有 {wrong}/{n} 项与模型不同（{rung}）", "{wrong} of {n} counters differ from the model ({rung})");
 const STALE: Text = Text::new("录制之后内核或实验改过", "the kernel or the experiment has changed since this was recorded");
 const LOADING: Text = Text::new("正在取录制…", "fetching the recording…");
 const NO_RECORDING: Text = Text::new("还没有这项实验的录制", "there is no recording of this experiment yet");
@@ -37,7 +37,6 @@ const DEVICES: Text = Text::new("设备", "Device");
 const MEASURE_TO_SEE: Text =
     Text::new("先想好你的答案，再看结果。", "Settle on your answer first, then look.");
 const SHOW_RECORDED: Text = Text::new("揭晓录制的结果", "Reveal the recorded result");
-const PNG: Text = Text::new("保存图为 SVG…", "Save the figure as SVG…");
 const TURN_ON: Text = Text::new("重新启用运行器", "Turn the runner on again");
 const COPY_TSV: Text = Text::new("复制数据（TSV）", "Copy data as TSV");
 const SAVE_CSV: Text = Text::new("保存数据为 CSV…", "Save data as CSV…");
@@ -355,13 +354,15 @@ fn verdict_ui(
 ) {
     let (tone, words) = verdict_words(judged, experiment, lang);
     widgets::verdict(ui, tokens, tone, &words);
+    let rung = state.shown().map(|(run, _)| rung_name(&run.counter_rung).to_owned()).unwrap_or_default();
     match judged.counters {
         Counters::Agree { n_checked } => {
-            let text = AGREE.get(lang).replace("{n}", &n_checked.to_string());
+            let text = AGREE.get(lang).replace("{n}", &n_checked.to_string()).replace("{rung}", &rung);
             ui.label(RichText::new(format!("✓ {text}")).font(tokens.font(Type::Note)).color(tokens.muted));
         }
         Counters::Differ { n_wrong, n_checked } => {
             let text = DIFFER.get(lang).replace("{wrong}", &n_wrong.to_string()).replace("{n}", &n_checked.to_string());
+            let text = text.replace("{rung}", &rung);
             ui.label(RichText::new(text).font(tokens.font(Type::Note)).color(tokens.caution));
         }
         Counters::NotRead => {}
@@ -373,6 +374,15 @@ fn verdict_ui(
         for damage in &recorded.damage {
             ui.label(RichText::new(damage).font(tokens.font(Type::Note)).color(tokens.caution));
         }
+    }
+}
+
+/// The rung of the ladder by which counters were read.
+fn rung_name(rung: &str) -> &str {
+    match rung {
+        "cupti" => "CUPTI",
+        "ncu" => "Nsight Compute",
+        other => other,
     }
 }
 
@@ -448,7 +458,10 @@ fn menu_ui(
         if widgets::link(ui, tokens, SAVE_CSV.get(lang)).clicked() {
             actions.push(Action::SaveText { name: format!("{}.csv", step.id), text: separated(&data.table(lang), ",") });
         }
-        if widgets::link(ui, tokens, PNG.get(lang)).clicked() {
+        if widgets::link(ui, tokens, text::COPY_IMAGE.get(lang)).clicked() {
+            actions.push(Action::CopyImage(chart.expand(8.0)));
+        }
+        if widgets::link(ui, tokens, text::SAVE_SVG.get(lang)).clicked() {
             let text = vramlab_views::svg::from_painter(ui.painter(), chart, tokens.surface, data.finding.get(lang));
             actions.push(Action::SaveText { name: format!("{}.svg", step.id), text });
         }

@@ -41,7 +41,12 @@ pub fn ui(
             Some(Ok(view)) => {
                 let mut asked = Vec::new();
                 let mut cx = ViewCx { tokens: &tokens, lang, has_motion, time_secs, actions: &mut asked };
-                view.ui(ui, &mut cx);
+                let painted = ui.scope(|ui| view.ui(ui, &mut cx)).response.rect;
+                state.painted = Some(painted);
+                if std::mem::take(&mut state.wants_svg) {
+                    let text = vramlab_views::svg::from_painter(ui.painter(), painted, tokens.surface, &view.finding(lang));
+                    asked.push(ViewAction::SaveText { name: format!("{}.svg", step.id), text });
+                }
                 ui.add_space(tokens.space.s);
                 widgets::finding(ui, &tokens, &view.finding(lang));
                 if view.is_playing() {
@@ -124,6 +129,17 @@ fn header_ui(
         };
         ui.menu_button("⋯", |ui| {
             menu_ui(ui, lang, &step.id, &data, actions);
+            let state = app.steps.get(&chapter.id, &step.id);
+            if let Some(rect) = state.painted
+                && ui.button(crate::text::COPY_IMAGE.get(lang)).clicked()
+            {
+                actions.push(Action::CopyImage(rect.expand(8.0)));
+                ui.close();
+            }
+            if ui.button(crate::text::SAVE_SVG.get(lang)).clicked() {
+                state.wants_svg = true;
+                ui.close();
+            }
             if ui.button(crate::text::COPY_LINK.get(lang)).clicked() {
                 let mut route = Route::step(&chapter.id, &step.id);
                 route.params = differing(&initial, &current);

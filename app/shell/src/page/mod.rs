@@ -47,6 +47,9 @@ pub struct StepState {
     /// Which run of a review this is, for redrawing.
     pub draw_n: u64,
     pub is_answered: bool,
+    /// Where the figure stood in the last frame, and whether its shapes are wanted as SVG.
+    pub painted: Option<egui::Rect>,
+    pub wants_svg: bool,
     /// When the end of the step came on screen.
     pub seen_since: Option<f64>,
     /// The reader asked for another try; earlier answers are kept but not shown.

@@ -3,6 +3,7 @@
 //! Wide windows show all three; medium ones fold the rail and turn the notebook into a drawer; narrow ones show one
 //! column with a bar at the top. The widths come from the design and are scaled with the text.
 
+pub mod drop;
 pub mod notebook;
 pub mod notes;
 pub mod palette;
@@ -77,6 +78,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
     notes::ui(app, ui, actions);
     palette::ui(app, ui, actions);
     shortcuts::ui(app, ui, actions);
+    drop::ui(app, ui);
 }
 
 /// Rail and notebook on smaller windows: over the page, opened from the bar.

@@ -74,7 +74,7 @@ fn gauges_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
         }
     }
     if !gauges.why_absent.is_empty() {
-        ui.label(RichText::new(&gauges.why_absent).font(tokens.font(Type::Note)).color(tokens.muted));
+        ui.label(RichText::new(gauges.why_absent.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
     }
 }
 
