@@ -25,16 +25,17 @@ const ALLOWED: &[&str] = &[
     "CDLA-Permissive-2.0",
 ];
 
+/// The quick ones first.
 pub fn all(report: &mut Report) {
     report.stage("format", || run(cargo().args(["fmt", "--all", "--check"])));
-    report.stage("lints", || {
-        run(cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
-    });
     report.stage("spelling", || match python_tool("typos") {
         Some(typos) => run(command(&typos.to_string_lossy()).arg("--format=brief")),
         None => Outcome::skip("typos (from PyPI) is not installed"),
     });
     report.stage("licences", licences);
+    report.stage("lints", || {
+        run(cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    });
 }
 
 /// Every dependency's licence expression must be satisfiable from [`ALLOWED`].

@@ -1,12 +1,13 @@
 //! What the machine offers, and installing what the suites need where that is allowed: system packages as root through
 //! apt, Python and Node packages by name into `target/tools`. Whoever may not install still passes, with skips listed.
+//! `pip --target` touches no environment, so it works where Debian calls Python's own externally managed.
 
 use crate::stage::{Outcome, Report, command, has_program, output, root, run};
 use std::path::PathBuf;
 
-/// System packages by the program or file that shows they are there.
+/// System packages by the program that shows they are there, with what they are for.
 const PACKAGES: &[(&str, &str)] =
-    &[("Xvfb", "xvfb"), ("chromium", "chromium"), ("brotli", "brotli"), ("import", "imagemagick")];
+    &[("node", "nodejs"), ("npm", "npm"), ("chromium", "chromium"), ("brotli", "brotli"), ("python3", "python3")];
 
 /// Installed beside each other when rustup has no wasm32 target.
 const WASM_PACKAGES: &[&str] = &["rustc-web", "cargo-web", "rust-web-src", "lld-19"];
@@ -18,8 +19,8 @@ pub fn prepare(report: &mut Report) {
         if !has_wasm_target() && !has_debian_wasm() {
             missing.extend(WASM_PACKAGES);
         }
-        if !std::path::Path::new("/usr/share/vulkan/icd.d").is_dir() {
-            missing.push("mesa-vulkan-drivers");
+        if !has_pip() {
+            missing.push("python3-pip");
         }
         if missing.is_empty() {
             return Outcome::ok();
@@ -49,6 +50,10 @@ pub fn prepare(report: &mut Report) {
         }
         if problems.is_empty() { Outcome::ok() } else { Outcome::skip(problems.join("; ")) }
     });
+}
+
+fn has_pip() -> bool {
+    output(command("python3").args(["-m", "pip", "--version"])).is_ok()
 }
 
 pub fn is_root() -> bool {
@@ -90,8 +95,22 @@ fn install_python(package: &str) -> Result<(), String> {
     let python = ["python3", "python"].into_iter().find(|name| has_program(name)).ok_or("Python is not installed")?;
     let target = python_dir();
     let mut pip = command(python);
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target"]).arg(&target).arg(package);
-    output(&mut pip).map(|_| ()).map_err(|error| format!("{package}: {}", error.lines().next().unwrap_or_default()))
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--root-user-action=ignore",
+        "--upgrade",
+    ]);
+    pip.arg("--target").arg(&target).arg(package);
+    output(&mut pip).map(|_| ()).map_err(|error| format!("{package}: {}", last_line(&error)))
+}
+
+/// Package managers explain themselves at the end.
+fn last_line(text: &str) -> &str {
+    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default()
 }
 
 pub fn playwright_dir() -> PathBuf {
@@ -106,5 +125,5 @@ fn install_node(package: &str) -> Result<(), String> {
     std::fs::create_dir_all(&dir).map_err(|error| error.to_string())?;
     let mut npm = command("npm");
     npm.args(["install", "--silent", "--no-audit", "--no-fund", "--no-save", "--prefix"]).arg(&dir).arg(package);
-    output(&mut npm).map(|_| ()).map_err(|error| format!("{package}: {}", error.lines().next().unwrap_or_default()))
+    output(&mut npm).map(|_| ()).map_err(|error| format!("{package}: {}", last_line(&error)))
 }

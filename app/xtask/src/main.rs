@@ -14,10 +14,10 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test [--strict] [--quick]  everything that CI runs; --strict turns skips into failures, --quick leaves out
-                             the release build, the web page and the browser
+  test [--strict] [--quick]  everything that CI runs; --strict turns skips into failures; --quick leaves out the
+                             release build, the bare run, the web page and the browser
   web [--debug]              builds the web page into dist/web
-  house                      format, lints, spelling, licences only
+  house                      format, spelling, licences, lints
 ";
 
 fn main() -> ExitCode {
@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         }
         Some("house") => {
             let mut report = Report::new(has("--strict"));
+            machine::prepare(&mut report);
             house::all(&mut report);
             report.finish()
         }

@@ -163,7 +163,7 @@ pub fn run_counting(command: &mut Command) -> Outcome {
 }
 
 /// `test result: ok. 5 passed; 0 failed; …` as (5, 0).
-fn test_counts(line: &str) -> Option<(u32, u32)> {
+pub fn test_counts(line: &str) -> Option<(u32, u32)> {
     let rest = line.trim().strip_prefix("test result:")?;
     let number_before = |word: &str| -> Option<u32> {
         let at = rest.find(word)?;
