@@ -26,7 +26,9 @@ fn every_shell_completes_every_command() {
         for command in COMMANDS {
             assert!(answer.out.contains(command), "{shell} does not complete {command}");
         }
-        assert!(!answer.out.contains("__table"), "{shell} completes a hidden command");
+        for hidden in ["__table", "__selftest", "__runner"] {
+            assert!(!answer.out.contains(hidden), "{shell} completes the hidden {hidden}");
+        }
     }
 }
 

@@ -37,6 +37,10 @@ const ANSWER: Text = Text::new(
 const ON_CPU: Text = Text::new("同一件事，这颗处理器上现场测", "The same thing, measured on this processor just now");
 const ON_GPU: Text = Text::new("同一件事，H200 上录制", "The same thing, recorded on an H200");
 const NO_RECORDING: Text = Text::new("这个版本还没有这份录制", "this version carries no recording of it yet");
+const PART: Text = Text::new(
+    "过了步长 16，两者分道：模型持平，实测继续变慢。已知的原因在第 02 章里。",
+    "Past stride 16 they part: the model is flat, the measurement goes on. Chapter 02 says what is known of why.",
+);
 const KEY: Text = Text::new("○ 预测  ● 实测  ◉ 两者重合", "○ predicted  ● measured  ◉ both");
 const PICTURES: Text = Text::new("三个真实页面的图", "Three real pages as pictures");
 const GO_ON: Text = Text::new("接下来", "From here");
@@ -105,7 +109,8 @@ fn heading(say: &Say, text: Text) -> String {
 fn machine_text(report: &doctor::Report, say: &Say) -> Vec<String> {
     let wanted = ["processor", "gpu", "nvrtc", "window", "recordings"];
     let short = |line: &doctor::Line| {
-        let first = |text: &str| text.split([':', ';', '；', '（', '(']).next().unwrap_or_default().trim().to_owned();
+        let first =
+            |text: &str| text.split([':', '：', ';', '；', '（', '(']).next().unwrap_or_default().trim().to_owned();
         let what = match line.state {
             doctor::State::Works => line.what.clone(),
             _ => Localized::both(first(line.what.get(Lang::Zh)), first(line.what.get(Lang::En))),
@@ -143,8 +148,8 @@ fn puzzle_text(answer: Option<&Map>, say: &Say) -> Vec<String> {
         .replace("{sectors}", &show::number(number("sectors")))
         .replace("{moved}", &show::number(number("bytes_moved")))
         .replace("{used}", &show::number(number("bytes_used")))
-        .replace("{efficiency}", &plain(&show::with_unit(number("efficiency"), "%")));
-    out.extend([String::new(), say.ink(Ink::Good, &wrap(&text, COLUMNS, "  "))]);
+        .replace("{efficiency}", &show::with_unit(number("efficiency"), "%"));
+    out.extend([String::new(), say.ink(Ink::Good, &plain(&wrap(&text, COLUMNS, "  ")))]);
     out
 }
 
@@ -161,6 +166,7 @@ fn experiments_text(found: &Found, library: &Library, say: &Say) -> Vec<String> 
         _ => out.push(format!("  {}", say.ink(Ink::Muted, say.text(NO_RECORDING)))),
     }
     out.push(format!("  {}", say.ink(Ink::Muted, say.text(KEY))));
+    out.push(say.ink(Ink::Muted, &wrap(say.text(PART), COLUMNS, "  ")));
     out
 }
 

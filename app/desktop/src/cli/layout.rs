@@ -75,7 +75,7 @@ fn words(text: &str) -> Vec<&str> {
 
 /// A label in a column of its own, and the text wrapped beside it; all of it after `before` columns.
 pub fn labelled(before: usize, label: &str, columns: usize, text: &str) -> String {
-    let body = wrap(text, COLUMNS, &" ".repeat(before + columns));
+    let body = plain(&wrap(text, COLUMNS, &" ".repeat(before + columns)));
     format!("{}{}", left(label, columns), body.trim_start())
 }
 

@@ -1,7 +1,7 @@
 //! What is printed of a run: predicted, measured and error side by side with a small chart, the verdict, the evidence.
 //! Live and recorded runs go through the same code. `track.rs` draws the marks.
 
-use super::layout::{plain, right, width, wrap};
+use super::layout::{COLUMNS, plain, right, width, wrap};
 use super::say::{Ink, Say};
 use super::track::{Axis, track};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ impl<'a> Report<'a> {
     pub fn text(&self, say: &Say) -> String {
         let lang = say.lang;
         let mut out = vec![say.ink(Ink::Strong, &plain(self.experiment.title.get(lang)))];
-        out.push(say.ink(Ink::Muted, &wrap(&self.evidence(lang), 80, "")));
+        out.push(say.ink(Ink::Muted, &plain(&wrap(&self.evidence(lang), COLUMNS, ""))));
         out.push(String::new());
         out.extend(self.chart(say));
         out.push(String::new());
@@ -133,7 +133,7 @@ impl<'a> Report<'a> {
             Tone::Caution => (Ink::Caution, "!"),
             Tone::Neutral => (Ink::Muted, "·"),
         };
-        let mut out = vec![say.ink(ink, &under(mark, &plain(&words)))];
+        let mut out = vec![say.ink(ink, &under(mark, &words))];
         match self.judged.counters {
             Counters::NotRead => {}
             Counters::Agree { n_checked } => {
@@ -283,7 +283,8 @@ pub fn percent(share: f64) -> String {
 
 /// `text` wrapped beside a mark.
 fn under(mark: &str, text: &str) -> String {
-    let body = wrap(text, 80, "    ");
+    // Thin spaces hold numbers and units together; they become plain ones after the lines are set.
+    let body = plain(&wrap(text, COLUMNS, "    "));
     format!("  {mark} {}", body.trim_start())
 }
 

@@ -17,26 +17,26 @@ use vramlab_units::{Text, Value};
 /// Where the numbers shall come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Source {
-    /// The experiment's own device if it is here, else its recording.
+    // The experiment's own device if it is here, else its recording.
     #[default]
     Auto,
     Cuda,
     Cpu,
     Wgpu,
-    /// The recording.
     Trace,
 }
 
 #[derive(clap::Args)]
-#[command(after_help = "Exit codes: 0 fine (also when the effect is hidden), 1 invalid run, 3 no GPU where one was \
-                        demanded, 4 the runner failed, 5 deadline, 130 interrupted")]
+#[command(after_help = "\
+Exit codes: 0 fine (also when the effect is hidden), 1 invalid run, 2 wrong usage,
+3 no GPU where one was demanded, 4 the runner failed, 5 deadline, 130 interrupted.")]
 pub struct Args {
     /// The experiment; `vramlab list experiments` prints them.
     experiment: String,
     /// Sets a parameter of the kernel.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = args::setting)]
     settings: Vec<(String, Value)>,
-    /// Where to run.
+    /// Where to run: auto replays the recording where the experiment's device is not here.
     #[arg(long, value_enum, default_value_t)]
     backend: Source,
     /// Fewer points and samples: seconds. The default.
@@ -45,7 +45,7 @@ pub struct Args {
     /// Every point, as `record` does it.
     #[arg(long)]
     full: bool,
-    /// The most memory it may take, as in "4 GiB"; without it the smaller of 8 GiB and half of what is free.
+    /// The most memory it may take, as in "4 GiB" [default: the smaller of 8 GiB and half of what is free].
     #[arg(long, value_name = "SIZE", value_parser = args::bytes)]
     budget: Option<u64>,
     /// Replays this trace file.

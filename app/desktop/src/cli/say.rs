@@ -9,7 +9,7 @@ use vramlab_units::{Lang, Text};
 /// When to colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
-    /// On a terminal, unless NO_COLOR is set.
+    // On a terminal, unless NO_COLOR is set.
     #[default]
     Auto,
     Always,

@@ -120,9 +120,7 @@ fn device(answer: &Answer, sensed: &Sensed) -> Line {
                 format!("{}, {cc}, {memory} memory, {free} free, driver {}", facts.name, facts.driver),
             )
         }
-        Answer::Refused(RunError::Unavailable { what, fix }) => {
-            Line::new("gpu", GPU, State::Missing, what, what).fix(fix, fix)
-        }
+        Answer::Refused(RunError::Unavailable { what, fix }) => missing("gpu", GPU, what, fix),
         Answer::Refused(error) => Line::new("gpu", GPU, State::Missing, error.to_string(), error.to_string())
             .fix("录制照样能放；修好后再运行 doctor", "recordings still play; run doctor again once it is mended"),
         Answer::Waiting => {
@@ -143,6 +141,21 @@ fn device(answer: &Answer, sensed: &Sensed) -> Line {
     }
 }
 
+/// A part that is not here. The runner's sentences are English; the two that most machines meet are written out.
+fn missing(id: &'static str, title: Text, what: &str, fix: &str) -> Line {
+    let known = [
+        ("no NVIDIA driver", "没有 NVIDIA 驱动：找不到 libcuda.so.1", "安装 NVIDIA 驱动；不装也行，GPU 实验放录制"),
+        (
+            "no NVRTC",
+            "没有 NVRTC：找不到 libnvrtc.so.13 或 .so.12",
+            "pip install nvidia-cuda-nvrtc（或 -cu12），把它的 lib 目录放进 LD_LIBRARY_PATH；或安装 CUDA toolkit",
+        ),
+    ];
+    let (zh, zh_fix) =
+        known.iter().find(|(start, ..)| what.starts_with(start)).map_or((what, fix), |(_, zh, fix)| (*zh, *fix));
+    Line::new(id, title, State::Missing, zh, what).fix(zh_fix, fix)
+}
+
 fn compiler(nvrtc: &Result<(i32, i32), RunError>) -> Line {
     let title = Text::new("编译器", "compiler");
     match nvrtc {
@@ -150,7 +163,7 @@ fn compiler(nvrtc: &Result<(i32, i32), RunError>) -> Line {
             let text = format!("NVRTC {major}.{minor}");
             Line::new("nvrtc", title, State::Works, text.clone(), text)
         }
-        Err(RunError::Unavailable { what, fix }) => Line::new("nvrtc", title, State::Missing, what, what).fix(fix, fix),
+        Err(RunError::Unavailable { what, fix }) => missing("nvrtc", title, what, fix),
         Err(error) => Line::new("nvrtc", title, State::Missing, error.to_string(), error.to_string()),
     }
 }

@@ -6,7 +6,7 @@
 mod gpu;
 mod machine;
 
-use super::layout::{labelled, plain, table, wrap};
+use super::layout::{COLUMNS, labelled, plain, table, wrap};
 use super::say::{Ink, Say};
 use super::{Common, Exit};
 use serde_json::{Value, json};
@@ -138,11 +138,11 @@ pub fn line_text(line: &Line, say: &Say) -> String {
         State::Missing => ("✗", Ink::Bad),
     };
     let columns = if say.lang == Lang::Zh { 12 } else { 14 };
-    let body = labelled(4, say.text(line.title), columns, &plain(line.what.get(say.lang)));
+    let body = labelled(4, say.text(line.title), columns, line.what.get(say.lang));
     let mut out = format!("  {} {body}", say.ink(ink, mark));
     if let Some(fix) = &line.fix {
         let indent = " ".repeat(columns + 6);
-        let text = wrap(&plain(fix.get(say.lang)), 80, &indent);
+        let text = plain(&wrap(fix.get(say.lang), COLUMNS, &indent));
         out.push_str(&format!("\n{}→ {}", " ".repeat(columns + 4), text.trim_start()));
     }
     out
