@@ -69,16 +69,16 @@ Exit codes: 0 fine, 1 findings or a failed run, 2 wrong usage, 3 no GPU where on
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
-    #[command(flatten)]
-    common: Common,
     /// Opens a lesson folder, a pack or a single chapter beside the built-in course.
     #[arg(long, value_name = "DIR")]
     lessons: Option<PathBuf>,
-    /// Opens the window at a place, as links write it: `#/ch/02_access_patterns/step/stride`.
+    /// Opens the window at a place, as links write it: `#/ch/02_access_patterns`.
     #[arg(long, value_name = "ROUTE")]
     at: Option<String>,
     /// Files to open.
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// Flags that every subcommand knows.
@@ -91,8 +91,8 @@ pub struct Common {
     /// Prints data as JSON, with a `schema` number.
     #[arg(long, global = true)]
     pub json: bool,
-    /// Colour; auto asks the terminal and NO_COLOR.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    /// Colour: auto (asks the terminal and NO_COLOR), always or never.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", hide_possible_values = true)]
     pub color: Color,
     /// Only data and errors: no notes, no progress.
     #[arg(short, long, global = true)]

@@ -51,6 +51,10 @@ impl<'a> Report<'a> {
         Self { recorded: Some(recorded), ..Self::live(&recorded.run, known) }
     }
 
+    pub fn is_recorded(&self) -> bool {
+        self.recorded.is_some()
+    }
+
     /// The run as text for a terminal.
     pub fn text(&self, say: &Say) -> String {
         let lang = say.lang;
@@ -194,7 +198,7 @@ impl<'a> Report<'a> {
             "schema": SCHEMA,
             "experiment": self.experiment.id,
             "title": self.experiment.title,
-            "evidence": if self.recorded.is_some() { "recorded" } else { "live" },
+            "evidence": if self.is_recorded() { "recorded" } else { "live" },
             "backend": self.run.backend,
             "mode": self.run.mode,
             "date": self.run.date,

@@ -17,6 +17,7 @@ use vramlab_units::show;
 struct Row {
     experiment: String,
     device: String,
+    evidence: &'static str,
     what: String,
     predicted: Option<f64>,
     measured: Option<f64>,
@@ -68,6 +69,7 @@ fn rows_of(report: &Report<'_>) -> Vec<Row> {
     let row = |what: &str, predicted, measured, error, unit: &str, verdict: String| Row {
         experiment: report.experiment.id.clone(),
         device: short(&report.run.device.name),
+        evidence: if report.is_recorded() { "recorded" } else { "live" },
         what: what.to_owned(),
         predicted,
         measured,
@@ -117,6 +119,7 @@ fn text(rows: &[Row]) -> String {
         vec![
             row.experiment.clone(),
             row.device.clone(),
+            row.evidence.to_owned(),
             row.what.clone(),
             number(row.predicted),
             number(row.measured),
@@ -125,15 +128,16 @@ fn text(rows: &[Row]) -> String {
             row.verdict.clone(),
         ]
     };
-    let header = ["experiment", "device", "point", "predicted", "measured", "unit", "error", "verdict"];
+    let header = ["experiment", "device", "evidence", "point", "predicted", "measured", "unit", "error", "verdict"];
     let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
-    table(&header, &rows, &[3, 4, 6])
+    table(&header, &rows, &[4, 5, 7])
 }
 
 fn row_json(row: &Row) -> Value {
     json!({
         "experiment": row.experiment,
         "device": row.device,
+        "evidence": row.evidence,
         "point": row.what,
         "predicted": row.predicted,
         "measured": row.measured,
