@@ -20,6 +20,8 @@ mod registry;
 pub mod route;
 pub mod settings;
 mod spoken;
+/// Not for the browser, where a dropped file can only be read later.
+#[cfg(not(target_arch = "wasm32"))]
 pub mod still;
 pub mod text;
 pub mod widgets;
@@ -28,4 +30,5 @@ pub use action::Action;
 pub use app::App;
 pub use library::Library;
 pub use platform::Platform;
+#[cfg(not(target_arch = "wasm32"))]
 pub use still::Still;
