@@ -1,10 +1,11 @@
 //! Suites that cross crates. Tests of one crate stand beside its code.
 //!
 //! `architecture` holds the map, `content` every lesson, kernel and trace, `docs` what the guides promise, `faults` the
-//! list of cases with the test that covers each, `pages` the interface without a window.
+//! list of cases with the test that covers each, `pages` the interface without a window, `watching` a lesson folder on disk.
 
 mod architecture;
 mod content;
 mod docs;
 mod faults;
 mod pages;
+mod watching;

@@ -161,17 +161,10 @@ impl Desk {
     pub fn controls(&self) -> Vec<(String, egui::Rect)> {
         let nodes = self.harness.root().children_recursive();
         let named = nodes.filter(|node| node.accesskit_node().data().supports_action(egui::accesskit::Action::Focus));
-        named.map(|node| (node.accesskit_node().label().unwrap_or_default(), node.rect())).collect()
-    }
-
-    /// Labels of everything that a key can reach.
-    pub fn focusable(&self) -> Vec<String> {
-        self.harness
-            .root()
-            .children_recursive()
-            .map(|node| node.accesskit_node())
-            .filter(|node| node.data().supports_action(egui::accesskit::Action::Focus))
-            .map(|node| node.label().unwrap_or_default())
-            .collect()
+        let name = |node: &egui_kittest::Node<'_>| {
+            let node = node.accesskit_node();
+            node.label().or(node.value()).or(node.data().placeholder().map(str::to_owned)).unwrap_or_default()
+        };
+        named.map(|node| (name(&node), node.rect())).collect()
     }
 }
