@@ -105,23 +105,34 @@ impl<'a> Driver<'a> {
         plan::check_settings(experiment, kernel, &ask.settings)?;
         let fault = |error: &RunError| Fault::of_run(error, lang);
         let facts = self.facts(target).map_err(|error| fault(&error))?;
+        tracing::info!(backend = backend.id(), device = facts.name, driver = facts.driver, "open");
         let budget = ask.budget_bytes.unwrap_or_else(|| default_budget(&facts));
         plan::plan(experiment, kernel, &facts, ask.mode, budget, &ask.settings)
             .map_err(|error| Fault::of_plan(&error, lang))?;
         let job = self.library.job_with(&ask.experiment, &facts, ask.mode, budget, &ask.settings);
         let job = job.map_err(|error| fault(&error))?;
-        let bar = self.bar(&ask.experiment, job.plan.points.len() as u64);
+        let (n_points, plan) = (job.plan.points.len() as u64, &job.plan);
+        tracing::info!(n_points, peak_bytes = plan.peak_bytes, budget, deadline_secs = plan.deadline_secs, "planned");
+        let bar = self.bar(&ask.experiment, n_points);
         let mut run = self.empty_run(ask, backend, facts);
+        let mut no_counters = None;
         let open = self.client().map_err(|error| fault(&error))?;
         let id = open.client.start(target, job);
         let done = open.wait(id, &mut |event| match event {
             ClientEvent::Point { point, .. } => run.points.push((**point).clone()),
-            ClientEvent::Rung { rung, .. } => run.counter_rung.clone_from(rung),
+            ClientEvent::Rung { rung, why, .. } => {
+                tracing::info!(rung, why, "counters");
+                run.counter_rung.clone_from(rung);
+                no_counters = (rung == "none").then(|| why.clone());
+            }
             ClientEvent::Progress { done, .. } => bar.set_position(u64::from(*done)),
             _ => {}
         });
         bar.finish_and_clear();
         done.map_err(|error| fault(&error))?;
+        if let Some(why) = no_counters.filter(|_| !experiment.counters.is_empty()) {
+            self.say.note(&format!("no hardware counters: {why}"));
+        }
         Ok(run)
     }
 

@@ -101,7 +101,7 @@ pub struct Common {
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
     /// Where progress, notebook and settings are kept.
-    #[arg(long, global = true, value_name = "DIR", env = "VRAMLAB_DATA")]
+    #[arg(long, global = true, value_name = "DIR", env = "VRAMLAB_DATA", hide_env_values = true)]
     pub data: Option<PathBuf>,
 }
 

@@ -54,11 +54,10 @@ impl Site {
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
             return response;
         }
-        let key = match uri.path() {
-            "/" => "index.html",
-            path => path.strip_prefix('/').unwrap_or(path),
-        };
-        let Some((key, bytes)) = self.files.get_key_value(key) else {
+        let path = uri.path();
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let key = if path.is_empty() || path.ends_with('/') { format!("{path}index.html") } else { path.to_owned() };
+        let Some((key, bytes)) = self.files.get_key_value(&key) else {
             return plain(StatusCode::NOT_FOUND, "there is no such file\n");
         };
         let body = if *method == Method::HEAD { Body::empty() } else { Body::from(bytes.clone()) };
@@ -144,7 +143,15 @@ mod tests {
     use super::*;
 
     fn site() -> Site {
-        Site::of(&[("index.html", "<p>"), ("app_bg.wasm", "\0asm"), ("assets/theme.toml", "a = 1")], 8350)
+        Site::of(
+            &[
+                ("index.html", "<p>"),
+                ("app_bg.wasm", "\0asm"),
+                ("text/index.html", "<h1>"),
+                ("assets/theme.toml", "a = 1"),
+            ],
+            8350,
+        )
     }
 
     fn ask(method: &str, path: &str, hosts: &[&str]) -> Response {
@@ -162,6 +169,7 @@ mod tests {
         let header = |response: &Response, name| response.headers()[name].to_str().unwrap().to_owned();
         let page = ask("GET", "/", OWN);
         assert_eq!((page.status(), header(&page, "content-type")), (StatusCode::OK, "text/html; charset=utf-8".into()));
+        assert_eq!(header(&ask("GET", "/text/", OWN), "content-length"), "4");
         assert_eq!(header(&ask("GET", "/app_bg.wasm", OWN), "content-type"), "application/wasm");
         assert_eq!(header(&ask("GET", "/assets/theme.toml?v=2", OWN), "content-length"), "5");
         assert_eq!(header(&page, "x-content-type-options"), "nosniff");
