@@ -132,6 +132,17 @@ fn a_scripted_run_is_not_recorded() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
+/// `--all` means what can run here: the rest is named with its reason, once.
+#[test]
+fn what_cannot_run_here_is_left_out_of_all_and_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let answer = vramlab(&["--json", "record", "--all", "--play", "no_driver", "--out", dir.path().to_str().unwrap()]);
+    assert_eq!(answer.code, Some(3), "{}", answer.err);
+    let json = answer.json();
+    assert_eq!((json["written"].as_array().unwrap().len(), json["left_out"].as_array().unwrap().len()), (0, 1));
+    assert!(json["left_out"][0]["experiments"].as_array().unwrap().len() >= 10, "{json:#}");
+}
+
 /// C27: data alone on standard output, with a schema number.
 #[test]
 fn json_stands_alone_with_its_schema() {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 struct Server {
     child: Child,
     port: u16,
-    _dirs: [tempfile::TempDir; 2],
+    dirs: [tempfile::TempDir; 2],
 }
 
 impl Server {
@@ -28,7 +28,7 @@ impl Server {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let port = line.trim().trim_end_matches('/').rsplit(':').next().unwrap().parse().unwrap();
         assert_eq!(line, format!("http://127.0.0.1:{port}/\n"));
-        Self { child, port, _dirs: [data, web] }
+        Self { child, port, dirs: [data, web] }
     }
 
     /// One request as bytes, the whole answer as text.
@@ -73,7 +73,7 @@ fn the_page_is_served_and_nothing_from_disk() {
 #[test]
 fn a_taken_port_is_1_and_names_a_free_one() {
     let server = Server::start();
-    let web = server._dirs[1].path().to_str().unwrap();
+    let web = server.dirs[1].path().to_str().unwrap();
     let data = tempfile::tempdir().unwrap();
     let second: crate::program::Answer =
         command(data.path()).args(["serve", "--port", &server.port.to_string(), "--dir", web]).output().unwrap().into();

@@ -6,7 +6,7 @@ use super::report::Report;
 use super::say::Say;
 use super::{Exit, args};
 use anyhow::Context as _;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use vramlab_gpu::plan::Mode;
@@ -43,8 +43,7 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
         driver.known(id)?;
     }
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
-    let mut worst = Exit::Fine;
-    let mut written = Vec::new();
+    let mut done = Done::default();
     for id in wanted {
         let ask = Ask { mode: Mode::Full, budget_bytes: args.budget, ..Ask::quick(id) };
         match record(&mut driver, &ask, &args.out, say) {
@@ -52,20 +51,50 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
                 if !say.is_json {
                     say.data(&path.display().to_string());
                 }
-                written.push(json!({ "experiment": id, "path": path }));
+                done.written.push(json!({ "experiment": id, "path": path }));
             }
             Err(fault) if fault.exit == Exit::Interrupted => return Err(fault.into()),
-            // Without its device an experiment is left out of `--all`; by name it is a failure.
+            Err(fault) if args.all && (fault.exit == Exit::NoGpu || fault.is_unfit) => done.leave_out(id, fault),
             Err(fault) => {
                 say.error(&format!("{id} was not recorded: {}", fault.what), fault.help.as_deref());
-                worst = if worst == Exit::Fine { fault.exit } else { worst };
+                done.worst.get_or_insert(fault.exit);
             }
         }
     }
-    if say.is_json {
-        say.json(&json!({ "schema": 1, "written": written }));
+    Ok(done.tell(say))
+}
+
+/// What became of the experiments.
+#[derive(Default)]
+struct Done {
+    written: Vec<Value>,
+    /// Those that `--all` left out, by the reason.
+    left_out: Vec<(Fault, Vec<String>)>,
+    worst: Option<Exit>,
+}
+
+impl Done {
+    fn leave_out(&mut self, id: &str, fault: Fault) {
+        match self.left_out.iter_mut().find(|(known, _)| known.what == fault.what) {
+            Some((_, ids)) => ids.push(id.to_owned()),
+            None => self.left_out.push((fault, vec![id.to_owned()])),
+        }
     }
-    Ok(worst)
+
+    fn tell(self, say: &Say) -> Exit {
+        for (fault, ids) in &self.left_out {
+            say.warn(&format!("left out: {}", ids.join(", ")));
+            say.note(&format!("  because {}", fault.what));
+        }
+        let is_empty = self.written.is_empty();
+        if say.is_json {
+            let left_out: Vec<Value> =
+                self.left_out.iter().map(|(fault, ids)| json!({ "why": fault.what, "experiments": ids })).collect();
+            say.json(&json!({ "schema": 1, "written": self.written, "left_out": left_out }));
+        }
+        let nothing = self.left_out.first().map(|(fault, _)| fault.exit).filter(|_| is_empty);
+        self.worst.or(nothing).unwrap_or(Exit::Fine)
+    }
 }
 
 fn record(driver: &mut Driver<'_>, ask: &Ask, dir: &Path, say: &Say) -> Result<PathBuf, Fault> {
