@@ -1,5 +1,5 @@
 //! The self-test of a GPU machine as a program of its own: `gpu_suite [OUT]` runs everything, `gpu_suite small` launches
-//! every kernel once at a small size, for a memory checker. Run it in the repository's root.
+//! every kernel once at a small size, for a memory checker, `gpu_suite launch` times an empty kernel. Run it in the repository's root.
 #![expect(clippy::print_stdout, reason = "this is a program for a terminal")]
 
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ fn main() -> ExitCode {
     match first {
         vramlab_gpu::child::SUBCOMMAND => vramlab_gpu::child::run(program, args.get(2).map(String::as_str)),
         "small" => small(),
+        "launch" => launch(),
         out => suite(PathBuf::from(out), program),
     }
 }
@@ -52,6 +53,19 @@ fn small() -> ExitCode {
     }
 }
 
+fn launch() -> ExitCode {
+    match selftest::launch() {
+        Ok(answer) => {
+            println!("{answer}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            println!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 fn suite(out: PathBuf, program: &str) -> ExitCode {
     if let Err(error) = std::fs::create_dir_all(&out) {
         println!("{}: {error}", out.display());
@@ -61,6 +75,7 @@ fn suite(out: PathBuf, program: &str) -> ExitCode {
         out,
         library: library(),
         peers: PathBuf::from("kernels/peers"),
+        own: Vec::new(),
         date: std::env::var("VRAMLAB_DATE").unwrap_or_default(),
         program: program.to_owned(),
         say: Box::new(|line| println!("{line}")),

@@ -12,11 +12,12 @@ use vramlab_trace::file::EXTENSION;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// What to test.
-    #[arg(value_parser = ["gpu"])]
+    /// `gpu` tests everything; `small` launches every kernel once, for a memory checker; `launch` times an
+    /// empty kernel.
+    #[arg(value_parser = ["gpu", "small", "launch"])]
     what: String,
     /// The folder for traces and table.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", default_value = "selftest")]
     out: PathBuf,
     /// The peers' scripts and sources.
     #[arg(long, value_name = "DIR", default_value = "kernels/peers")]
@@ -24,11 +25,21 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
+    if args.what == "small" {
+        let n = selftest::small(Library::built_in().kernels()).map_err(|error| Fault::of_run(&error, say.lang))?;
+        say.data(&format!("{n} launches, all right"));
+        return Ok(Exit::Fine);
+    }
+    if args.what == "launch" {
+        say.data(&selftest::launch().map_err(|error| Fault::of_run(&error, say.lang))?.to_string());
+        return Ok(Exit::Fine);
+    }
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
     let setup = Setup {
         out: args.out.clone(),
         library: Library::built_in().kernels().clone(),
         peers: args.peers.clone(),
+        own: vec!["__selftest".to_owned()],
         date: crate::date::today(),
         program: format!("vramlab {}", env!("CARGO_PKG_VERSION")),
         say: Box::new(|line| eprintln!("{line}")),
@@ -38,8 +49,8 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
         let path = args.out.join(format!("{}.{}", run.experiment.replace('/', "."), EXTENSION));
         std::fs::write(&path, vramlab_trace::file::write(run)).with_context(|| path.display().to_string())?;
     }
-    let command = format!("vramlab __selftest {} --out DIR", args.what);
-    let table = outcome.table.markdown(&outcome.facts, &setup.date, &setup.program, &command);
+    let command = "vramlab __selftest gpu --out DIR";
+    let table = outcome.table.markdown(&outcome.facts, &setup.date, &setup.program, command);
     std::fs::write(args.out.join("RESULTS.md"), &table).context("RESULTS.md")?;
     say.data(&table);
     Ok(if outcome.table.n_missed() == 0 { Exit::Fine } else { Exit::Findings })

@@ -34,8 +34,9 @@ const STRIDED: &[With] = &[
     whole("width", Some("1"), "words an element: 1, 2 or 4"),
 ];
 
-fn element(thread: u64, load: u64, tile: u64, loads: u64) -> u64 {
-    (thread / tile) * tile * loads + load * tile + thread % tile
+/// Element of a thread's first load; each later load is `tile` elements on.
+fn first_element(thread: u64, tile: u64, loads: u64) -> u64 {
+    (thread / tile) * tile * loads + thread % tile
 }
 
 /// `tile`, which defaults to the number of threads.
@@ -56,8 +57,9 @@ fn strided_sum(check: &Check<'_>) -> Result<OracleOutcome, String> {
     let mut tally = Tally::default();
     for thread in sampled(n_threads, check.step(n_threads, loads * width)) {
         let mut sum = 0u32;
+        let start = first_element(thread, tile, loads);
         for load in 0..loads {
-            let first = (offset + element(thread, load, tile, loads) * stride) * width;
+            let first = (offset + (start + load * tile) * stride) * width;
             for index in first..first + width {
                 sum = sum.wrapping_add(word_with_key(key, index));
             }
@@ -101,8 +103,9 @@ fn field_sum(check: &Check<'_>) -> Result<OracleOutcome, String> {
     let mut tally = Tally::default();
     for thread in sampled(n_threads, check.step(n_threads, loads * n_read)) {
         let mut sum = 0u32;
+        let start = first_element(thread, tile, loads);
         for load in 0..loads {
-            let elem = element(thread, load, tile, loads);
+            let elem = start + load * tile;
             for field in 0..n_read {
                 let place = if layout == 0 { elem * n_fields + field } else { field * n_elems + elem };
                 sum = sum.wrapping_add(word_with_key(key, place));

@@ -2,15 +2,18 @@
 //! those of peers measured in the same start, and faults made on purpose.
 //!
 //! `experiments.rs` runs what readers run, through the child process; `peers.rs` measures beside the driver's copy,
-//! PyTorch, Triton and plain C++; `faults.rs` breaks things; `table.rs` is the table. A missing GPU is a failure here.
+//! PyTorch, Triton and plain C++; `faults.rs` breaks things, `sanitizer.rs` has
+//! NVIDIA's checkers watch `small.rs`; `table.rs` is the table. A missing GPU is a failure here.
 //! The caller writes the traces and the table.
 
 mod experiments;
 mod faults;
 mod peers;
+mod sanitizer;
 mod small;
 mod table;
 
+pub use peers::launch;
 pub use small::small;
 pub use table::{Row, Table};
 
@@ -29,6 +32,8 @@ pub struct Setup {
     pub library: Library,
     /// The scripts and sources of the peers, `kernels/peers`.
     pub peers: PathBuf,
+    /// Words after which this program takes `small` and `launch` and calls [`small()`] and [`launch()`].
+    pub own: Vec<String>,
     /// Today, `2026-11-30`.
     pub date: String,
     /// Name and version of the program.
@@ -55,6 +60,7 @@ pub fn run(setup: &Setup) -> Result<Outcome, RunError> {
     faults::drill(setup, &mut client, &mut table);
     drop(client);
     peers::measure(setup, &mut table);
+    sanitizer::check(setup, &mut table);
     Ok(Outcome { facts, runs, table })
 }
 
