@@ -3,19 +3,22 @@
 import { assert, equal } from "./stage.mjs";
 import { CHAPTER } from "./lessons.mjs";
 
-const BAD = 'schema = 1\ntitle.en = "Bad"\n\n[[step]]\nid = "a"\nkind = "visualiser"\n';
+const BAD = 'schema = 1\ntitle.en = "Bad"\n\n[[step]\nid = "a"\n';
+const NEWER = 'schema = 9\ntitle.en = "Newer"\n';
 
 export async function faults(stage) {
   const { server } = stage;
   const { context, page } = await stage.visitor({ context: { locale: "en-GB" } });
 
-  await stage.check("a bad pack dropped on the page is refused with its error", async () => {
-    await stage.open(page, `/ch/${CHAPTER}`);
-    await stage.drop(page, [{ name: "bad.toml", text: BAD }]);
-    const state = await stage.until(page, (state) => state.notes.length > 0, "a note");
-    assert(/bad\.toml/.test(state.notes.join()) && /visualiser|visualizer/.test(state.notes.join()), state.notes.join());
-    equal(state.route, `/ch/${CHAPTER}`, "the reader stays");
-  });
+  for (const [name, text, words] of [["bad.toml", BAD, /bad\.toml:4/], ["newer.toml", NEWER, /version|schema/]]) {
+    await stage.check(`a bad pack dropped on the page is refused with its error: ${name}`, async () => {
+      await stage.open(page, `/ch/${CHAPTER}`);
+      await stage.drop(page, [{ name, text }]);
+      const state = await stage.until(page, (state) => state.notes.length > 0, "a note");
+      assert(state.notes.join().includes(name) && words.test(state.notes.join()), state.notes.join());
+      equal(state.route, `/ch/${CHAPTER}`, "the reader stays");
+    });
+  }
   await stage.check("a file from the dialog that is nothing we know is refused by name", async () => {
     await stage.open(page, "/");
     await page.locator("canvas").focus();
@@ -41,6 +44,7 @@ export async function faults(stage) {
     const state = await stage.until(page, open, "the figure");
     assert(/stride_elems/.test(open(state).refused ?? ""), JSON.stringify(open(state)));
     equal(open(state).params.stride_elems, 2, "the chapter's own stride");
+    await page.waitForFunction(() => !location.hash.includes("stride_elems"), null, { timeout: 10_000 });
   });
   await stage.check("B6: a panic is told in words, and the progress is safe", () => panic(stage, page));
   await stage.check("B1: a lost canvas comes back at the same place", () => contextLost(stage, page));

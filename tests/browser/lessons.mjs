@@ -131,13 +131,16 @@ async function pointer(stage, page) {
   for (const share of [0.3, 0.5, 0.7]) await stage.clickInside(page, focus, share);
   await stage.until(page, (state) => figure(state, "sectors").params.stride_elems > 2, "a larger stride");
   equal(await page.evaluate(() => window.history.length), length, "history entries");
+  // The address holds the state: whoever opens it sees the same figure.
+  const { stride_elems: stride } = figure(await stage.state(page), "sectors").params;
+  await page.waitForFunction((stride) => location.hash.includes(`stride_elems=${stride}`), stride, { timeout: 10_000 });
 }
 
 async function predict(stage, page) {
   await stage.open(page, at("puzzle", "?lang=en"));
   const before = await stage.until(page, (state) => state?.progress, "the chapter is open");
   await page.locator("canvas").focus();
-  await stage.focus(page, /text ?(edit|input|field)/i);
+  await stage.focus(page, /\bB: text input/); // the field is named by its unit
   await page.keyboard.type("256");
   await page.keyboard.press("Enter");
   await stage.until(page, (state) => state.progress.done > before.progress.done, "the prediction counts as a step done");

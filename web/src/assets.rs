@@ -46,6 +46,10 @@ impl Assets {
         Fetch::Waiting
     }
 
+    pub fn is_fetching(&self) -> bool {
+        self.slots.borrow().values().any(|slot| matches!(slot, Slot::Waiting))
+    }
+
     fn start(&self, path: &str) {
         self.slots.borrow_mut().insert(path.to_owned(), Slot::Waiting);
         let (slots, shared, path) = (Rc::clone(&self.slots), self.shared.clone(), path.to_owned());

@@ -11,14 +11,15 @@ use vramlab_lesson::progress::Files;
 use vramlab_shell::platform::{BackendState, Event, Fetch, Gauges, Platform};
 use vramlab_trace::Backend;
 use vramlab_units::Lang;
-use wasm_bindgen::JsCast as _;
 use wasm_bindgen::prelude::Closure;
+use wasm_bindgen::{JsCast as _, JsValue};
 
 pub struct Browser {
     window: web_sys::Window,
     shared: Shared,
     cabinet: Cabinet,
     assets: Assets,
+    address: Address,
     motion: Option<web_sys::MediaQueryList>,
     on_move: Closure<dyn FnMut()>,
 }
@@ -36,6 +37,7 @@ impl Browser {
         Self {
             cabinet: Cabinet::new(local_storage(&window, &shared), today()),
             assets: Assets::new(shared.clone(), build),
+            address: Address { window: window.clone(), shared: shared.clone(), waiting: None, changed_at_ms: 0.0 },
             motion: window.match_media("(prefers-reduced-motion: reduce)").ok().flatten(),
             window,
             shared,
@@ -67,6 +69,10 @@ impl Platform for Browser {
 
     fn fetch(&mut self, path: &str) -> Fetch {
         self.assets.fetch(path)
+    }
+
+    fn is_fetching(&self) -> bool {
+        self.assets.is_fetching()
     }
 
     fn open_url(&mut self, url: &str) {
@@ -113,11 +119,17 @@ impl Platform for Browser {
     fn cancel(&mut self, _job_id: u64) {}
 
     fn poll(&mut self) -> Vec<Event> {
-        self.shared.take()
+        let events = self.shared.take();
+        if events.iter().any(|event| matches!(event, Event::Route(_))) {
+            // The reader's own change of the address wins.
+            self.address.waiting = None;
+        }
+        self.address.flush();
+        events
     }
 
     fn gauges(&mut self) -> Gauges {
-        Gauges { why_absent: self.shared.say(words::NO_GAUGES).to_owned(), ..Gauges::default() }
+        Gauges { why_absent: words::NO_GAUGES.into(), ..Gauges::default() }
     }
 
     fn initial_route(&self) -> Option<String> {
@@ -125,15 +137,12 @@ impl Platform for Browser {
     }
 
     fn set_route(&mut self, route: &str, is_new: bool) {
-        if fragment(&self.window) == route {
-            return;
+        if is_new {
+            self.address.push(route);
+        } else {
+            self.address.waiting = Some(route.to_owned());
+            self.address.flush();
         }
-        let (Ok(history), address) = (self.window.history(), format!("#{route}")) else { return };
-        // A browser that limits how often the address changes refuses; the next change brings it up to date.
-        let _ = match is_new {
-            true => history.push_state_with_url(&wasm_bindgen::JsValue::NULL, "", Some(&address)),
-            false => history.replace_state_with_url(&wasm_bindgen::JsValue::NULL, "", Some(&address)),
-        };
     }
 
     fn link(&self, route: &str) -> String {
@@ -167,6 +176,44 @@ fn fragment(window: &web_sys::Window) -> String {
 fn today() -> String {
     let now = js_sys::Date::new_0();
     format!("{:04}-{:02}-{:02}", now.get_full_year(), now.get_month() + 1, now.get_date())
+}
+
+/// The address bar. Browsers refuse an address that changes often, as it does while a slider moves: what does not make a
+/// history entry is written now and then.
+struct Address {
+    window: web_sys::Window,
+    shared: Shared,
+    waiting: Option<String>,
+    changed_at_ms: f64,
+}
+
+const ADDRESS_MS: f64 = 300.0;
+
+impl Address {
+    fn push(&mut self, route: &str) {
+        self.waiting = None;
+        if fragment(&self.window) != route
+            && let Ok(history) = self.window.history()
+        {
+            let _ = history.push_state_with_url(&JsValue::NULL, "", Some(&format!("#{route}")));
+        }
+    }
+
+    fn flush(&mut self) {
+        let Some(route) = &self.waiting else { return };
+        let left_ms = self.changed_at_ms + ADDRESS_MS - js_sys::Date::now();
+        // A clock that was set back must not hold the address up for longer.
+        if left_ms > 0.0 && left_ms <= ADDRESS_MS {
+            return self.shared.wake_after(left_ms / 1e3);
+        }
+        if fragment(&self.window) != *route
+            && let Ok(history) = self.window.history()
+        {
+            self.changed_at_ms = js_sys::Date::now();
+            let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&format!("#{route}")));
+        }
+        self.waiting = None;
+    }
 }
 
 struct Local(web_sys::Storage);

@@ -41,6 +41,12 @@ impl Shared {
         }
     }
 
+    pub fn wake_after(&self, secs: f64) {
+        if let Some(ctx) = self.0.ctx.borrow().as_ref() {
+            ctx.request_repaint_after_secs(secs as f32);
+        }
+    }
+
     pub fn take(&self) -> Vec<Event> {
         std::mem::take(&mut self.0.events.borrow_mut())
     }
