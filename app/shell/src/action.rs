@@ -3,14 +3,16 @@
 
 use crate::route::Route;
 use crate::settings::ThemeChoice;
-use vramlab_trace::Backend;
 use vramlab_lesson::Verdict;
 use vramlab_lesson::answer::Given;
-use vramlab_units::Lang;
+use vramlab_trace::Backend;
+use vramlab_units::{Lang, Map};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     Go(Route),
+    /// The figure of a step was changed: the address follows, the page stays.
+    Address { chapter: String, step: String, params: Map },
     /// The next or previous step of the chapter (presenter, keys).
     StepBy(i32),
     Back,
@@ -30,28 +32,68 @@ pub enum Action {
     CopyLink,
     OpenFile,
     /// Starts an experiment on a back end.
-    Run { step: String, experiment: String, backend: Backend, is_full: bool },
-    Cancel { experiment: String },
+    Run {
+        step: String,
+        experiment: String,
+        backend: Backend,
+        is_full: bool,
+    },
+    Cancel {
+        experiment: String,
+    },
+    /// Shows the recording of another device.
+    ShowRecording {
+        experiment: String,
+        idx: usize,
+    },
     /// Shows the recorded run again, from the start.
-    Replay { experiment: String },
+    Replay {
+        experiment: String,
+    },
     /// A prediction: kept, not graded.
-    Predict { chapter: String, step: String, given: Given },
+    Predict {
+        chapter: String,
+        step: String,
+        given: Given,
+    },
     /// An answer to a check.
-    Answer { chapter: String, step: String, given: Given, is_right: bool },
+    Answer {
+        chapter: String,
+        step: String,
+        given: Given,
+        is_right: bool,
+    },
     /// An answer to a review question.
-    Review { chapter: String, question: String, is_right: bool },
+    Review {
+        chapter: String,
+        question: String,
+        is_right: bool,
+    },
     /// A judgement of an audit.
-    Judge { chapter: String, audit: String, verdict: Verdict },
-    StepDone { chapter: String, step: String },
+    Judge {
+        chapter: String,
+        audit: String,
+        verdict: Verdict,
+    },
+    StepDone {
+        chapter: String,
+        step: String,
+    },
     ResetChapter(String),
     UndoReset,
-    SetHypothesis { run_idx: usize, text: String },
+    SetHypothesis {
+        run_idx: usize,
+        text: String,
+    },
     ExportNotebook(ExportFormat),
     ExportProgress,
     CopyText(String),
     /// Copies a part of the screen as a picture; the rectangle is in points.
     CopyImage(egui::Rect),
-    SaveText { name: String, text: String },
+    SaveText {
+        name: String,
+        text: String,
+    },
     OpenUrl(String),
     RetryRunner(Backend),
     DismissNote(usize),

@@ -2,16 +2,16 @@
 
 use crate::action::{Action, ExportFormat};
 use crate::app::{App, Note};
-use crate::experiments::{Activity, job_of};
 use crate::documents::Doc;
+use crate::experiments::{Activity, job_of};
 use crate::platform::{BackendState, Event};
 use crate::route::{Page, Route};
 use crate::settings::ThemeChoice;
 use crate::text;
 use vramlab_gpu::RunError;
-use vramlab_lesson::progress::ChapterProgress;
 use vramlab_gpu::plan::Mode;
 use vramlab_gpu::protocol::{FromChild, Job};
+use vramlab_lesson::progress::ChapterProgress;
 use vramlab_trace::{Backend, Run};
 use vramlab_units::Map;
 
@@ -20,6 +20,12 @@ impl App {
     pub fn apply(&mut self, ctx: &egui::Context, action: Action) {
         match action {
             Action::Go(route) => self.go(route, true),
+            Action::Address { chapter, step, params } => {
+                self.route = Route { params, lang: self.route.lang, ..Route::step(&chapter, &step) };
+                let text = self.route.text();
+                self.platform.set_route(&text, false);
+                self.settings.last_route = Some(text);
+            }
             Action::StepBy(by) => self.step_by(by),
             Action::Back => {
                 if let Some(route) = self.history.pop() {
@@ -80,6 +86,11 @@ impl App {
                     Some(job_id) => self.platform.cancel(job_id),
                     None => state.activity = Activity::Idle,
                 }
+            }
+            Action::ShowRecording { experiment, idx } => {
+                let state = self.experiments.get(&experiment);
+                state.recorded_idx = idx;
+                state.shows_live = false;
             }
             Action::Replay { experiment } => {
                 let step_secs = if self.has_motion() { 0.08 } else { 0.0 };
@@ -236,8 +247,7 @@ impl App {
         let plan = job.plan.clone();
         match self.platform.start(backend, job) {
             Ok(job_id) => {
-                state.activity =
-                    Activity::Running { job_id, plan, done: 0, total, telemetry: Default::default() };
+                state.activity = Activity::Running { job_id, plan, done: 0, total, telemetry: Default::default() };
             }
             Err(error) => state.fail(error),
         }

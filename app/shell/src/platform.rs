@@ -23,7 +23,10 @@ pub enum BackendState {
     Unknown,
     Opening,
     Ready(Box<DeviceFacts>),
-    Unavailable { why: String, fix: String },
+    Unavailable {
+        why: String,
+        fix: String,
+    },
 }
 
 /// What reaches the program from outside a frame.
@@ -69,6 +72,10 @@ pub trait Platform {
 
     /// An asset of the program by its path (`assets/traces/…`). Called every frame while waiting; must be cheap.
     fn fetch(&mut self, path: &str) -> Fetch;
+    /// Whether anything is still on its way: pages may yet grow.
+    fn is_fetching(&self) -> bool {
+        false
+    }
 
     fn open_url(&mut self, url: &str);
     /// Asks for a file; it arrives as [`Event::File`].

@@ -8,9 +8,8 @@ impl App {
     pub fn spoken(&self) -> Value {
         let lang = self.lang();
         let chapter = self.chapter_id().and_then(|id| self.library.chapter(id));
-        let progress = chapter
-            .as_ref()
-            .map(|chapter| json!({ "done": self.n_done(&chapter.id), "steps": chapter.steps.len() }));
+        let progress =
+            chapter.as_ref().map(|chapter| json!({ "done": self.n_done(&chapter.id), "steps": chapter.steps.len() }));
         json!({
             "route": self.route.text(),
             "lang": lang.code(),
@@ -52,7 +51,10 @@ impl App {
                     "is_recorded": state.shown_recording().is_some(),
                 })
             });
-            (id.clone(), json!({ "shown": run, "is_replaying": state.replay.is_some(), "is_busy": state.activity.is_busy() }))
+            (
+                id.clone(),
+                json!({ "shown": run, "is_replaying": state.replay.is_some(), "is_busy": state.activity.is_busy() }),
+            )
         });
         said.collect()
     }

@@ -4,9 +4,9 @@ use crate::action::Action;
 use crate::app::App;
 use crate::page::prose;
 use crate::route::Route;
+use crate::widgets;
 use egui::{RichText, Ui};
 use vramlab_kit::tokens::{Tokens, Type};
-use crate::widgets;
 use vramlab_lesson::{Chapter, Step, VisualizerStep};
 use vramlab_units::{Lang, Map, Text};
 use vramlab_views::{ViewAction, ViewCx};
@@ -14,7 +14,8 @@ use vramlab_views::{ViewAction, ViewCx};
 const MENU: Text = Text::new("更多", "More");
 const COPY_TSV: Text = Text::new("复制数据（TSV）", "Copy data as TSV");
 const SAVE_CSV: Text = Text::new("保存数据为 CSV…", "Save data as CSV…");
-const REFUSED: Text = Text::new("链接里的参数不能用，显示默认值：{}", "parameters of the link were refused, showing the defaults: {}");
+const REFUSED: Text =
+    Text::new("链接里的参数不能用，显示默认值：{}", "parameters of the link were refused, showing the defaults: {}");
 
 pub fn ui(
     app: &mut App,
@@ -44,8 +45,14 @@ pub fn ui(
                 let painted = ui.scope(|ui| view.ui(ui, &mut cx)).response.rect;
                 state.painted = Some(painted);
                 if std::mem::take(&mut state.wants_svg) {
-                    let text = vramlab_views::svg::from_painter(ui.painter(), painted, tokens.surface, &view.finding(lang));
+                    let text =
+                        vramlab_views::svg::from_painter(ui.painter(), painted, tokens.surface, &view.finding(lang));
                     asked.push(ViewAction::SaveText { name: format!("{}.svg", step.id), text });
+                }
+                let params = differing(&state.initial, &view.params());
+                if params != state.addressed {
+                    state.addressed.clone_from(&params);
+                    actions.push(Action::Address { chapter: chapter.id.clone(), step: step.id.clone(), params });
                 }
                 ui.add_space(tokens.space.s);
                 widgets::finding(ui, &tokens, &view.finding(lang));
@@ -87,14 +94,18 @@ fn open(app: &mut App, chapter: &str, step: &str, figure: &VisualizerStep, lang:
     }
     if let Some(wanted) = state.wanted.take() {
         let mut params = figure.params.clone();
-        params.extend(wanted);
+        params.extend(wanted.clone());
         match entry.open(&params) {
             Ok(view) => {
                 state.refused = None;
+                state.addressed = differing(&state.initial, &view.params());
                 state.view = Some(Ok(view));
                 return;
             }
-            Err(error) => state.refused = Some(REFUSED.get(lang).replace("{}", &error.to_string())),
+            Err(error) => {
+                state.addressed = wanted;
+                state.refused = Some(REFUSED.get(lang).replace("{}", &error.to_string()));
+            }
         }
     }
     state.view = Some(fresh);
@@ -183,5 +194,9 @@ pub fn separated(table: &vramlab_views::view::DataTable, separator: &str) -> Str
 
 /// Only what differs from the chapter's own parameters, for links.
 fn differing(initial: &Map, current: &Map) -> Map {
-    current.iter().filter(|(key, value)| initial.get(*key) != Some(value)).map(|(k, v)| (k.clone(), v.clone())).collect()
+    current
+        .iter()
+        .filter(|(key, value)| initial.get(*key) != Some(value))
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect()
 }

@@ -33,6 +33,8 @@ pub struct StepState {
     pub view: Option<Result<Box<dyn View>, String>>,
     /// Parameters of the figure as the chapter opens it: reset and links compare with them.
     pub initial: Map,
+    /// Parameters of the figure that the address carries.
+    pub addressed: Map,
     /// Parameters the figure should be opened with, when a link brought some.
     pub wanted: Option<Map>,
     /// Why parameters of a link were refused, shown above the figure.
@@ -199,11 +201,20 @@ fn step_ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, actions: 
         StepBody::Visualizer(figure) => figure::ui(app, ui, chapter, step, figure, actions),
         StepBody::Predict(predict) => predict::ui(app, ui, chapter, step, predict, actions),
         StepBody::Experiment(experiment) => experiment::ui(app, ui, chapter, step, experiment, actions),
-        StepBody::Check(question) => check::ui(app, ui, chapter, &step.id, step.title.get(app.lang()), question, actions),
+        StepBody::Check(question) => {
+            check::ui(app, ui, chapter, &step.id, step.title.get(app.lang()), question, actions)
+        }
         StepBody::Broken { problem } => broken_ui(ui, app, problem),
     });
     if is_target {
-        app.scroll_to = None;
+        // What is fetched makes cards above this one grow: the page stays on its target until all is here, or until
+        // the reader moves.
+        let has_moved = ui.input(|input| {
+            input.pointer.any_down() || !input.keys_down.is_empty() || input.smooth_scroll_delta != egui::Vec2::ZERO
+        });
+        if has_moved || !app.platform.is_fetching() {
+            app.scroll_to = None;
+        }
         let rect = response.response.rect.expand2(egui::vec2(0.0, 20.0));
         ui.scroll_to_rect(rect, Some(egui::Align::TOP));
     }
