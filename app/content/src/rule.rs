@@ -10,7 +10,7 @@ pub const FIRST_CHAPTER: &str = "lessons/02_";
 pub fn is_content(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_font_list = path.starts_with("assets/fonts/") && (name == "first.txt" || name == "all.txt");
-    !(name == "README.md" || name.ends_with(".py") || is_font_list)
+    !(name.ends_with(".md") || name.ends_with(".py") || is_font_list)
 }
 
 /// Small, and needed before the first page can be read or tried.
