@@ -5,18 +5,19 @@
 //! struct), and per frame (`ViewCx`, borrowed).
 
 use crate::action::Action;
+use crate::documents::Doc;
 use crate::experiments::Experiments;
 use crate::library::Library;
 use crate::notebook::Notebook;
 use crate::page::StepStates;
 use crate::panels::palette::PaletteState;
-use crate::documents::Doc;
 use crate::platform::Platform;
 use crate::route::{Page, Route};
 use crate::settings::{Settings, ThemeChoice};
-use vramlab_lesson::progress::{ChapterProgress, Progress, Saver};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use vramlab_kit::{Theme, Tokens};
+use vramlab_lesson::progress::{ChapterProgress, Progress, Saver};
 use vramlab_units::{Lang, Text};
 
 /// Something the reader should know, shown until dismissed.
@@ -51,6 +52,7 @@ pub struct App {
     /// The step that the page scrolls to in the next frame.
     pub(crate) scroll_to: Option<String>,
     pub(crate) charts: BTreeMap<String, vramlab_views::ExperimentChart>,
+    pub(crate) shown: BTreeMap<String, Rc<crate::page::experiment::Shown>>,
     /// Traces that could not be read, with the reason.
     pub(crate) broken_traces: BTreeMap<String, String>,
     /// The lesson folder that is watched.
@@ -90,6 +92,7 @@ impl App {
             rail_query: String::new(),
             scroll_to: None,
             charts: BTreeMap::new(),
+            shown: BTreeMap::new(),
             broken_traces: BTreeMap::new(),
             folder: None,
             dirty: Vec::new(),
@@ -340,7 +343,9 @@ impl App {
             let files = self.platform.files();
             let saved = match doc {
                 Doc::Settings => crate::documents::save_settings(files, &self.settings),
-                Doc::Notebook => crate::documents::save_notebook(files, &self.notebook).map(|stored| self.notebook = stored),
+                Doc::Notebook => {
+                    crate::documents::save_notebook(files, &self.notebook).map(|stored| self.notebook = stored)
+                }
             };
             if let Err(why) = saved.map_err(|error| error.to_string()) {
                 let lang = self.lang();

@@ -61,7 +61,13 @@ pub const COMMANDS: &[Command] = &[
         id: "back",
         title: Text::new("后退", "Back"),
         shortcut: Some(KeyboardShortcut::new(Modifiers::ALT, Key::ArrowLeft)),
-        action: |app| if app.can_go_back() { Ok(Action::Back) } else { Err(Text::new("这是第一页", "this is the first page")) },
+        action: |app| {
+            if app.can_go_back() {
+                Ok(Action::Back)
+            } else {
+                Err(Text::new("这是第一页", "this is the first page"))
+            }
+        },
     },
     Command {
         id: "next_step",
@@ -169,9 +175,7 @@ pub const COMMANDS: &[Command] = &[
 
 /// In presenter mode the keys of a clicker turn the steps, as long as no figure has the focus.
 fn presenter_keys(ctx: &egui::Context) -> Vec<Action> {
-    let pressed = |keys: &[Key]| {
-        ctx.input_mut(|input| keys.iter().any(|key| input.consume_key(Modifiers::NONE, *key)))
-    };
+    let pressed = |keys: &[Key]| ctx.input_mut(|input| keys.iter().any(|key| input.consume_key(Modifiers::NONE, *key)));
     let mut out = Vec::new();
     if pressed(&[Key::Space, Key::ArrowRight, Key::ArrowDown, Key::Enter]) {
         out.push(Action::StepBy(1));

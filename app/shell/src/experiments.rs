@@ -50,9 +50,20 @@ pub enum Activity {
     #[default]
     Idle,
     /// The back end is starting; the job follows as soon as it is there.
-    Opening { backend: Backend, mode: Mode },
-    Running { job_id: u64, plan: Plan, done: u32, total: u32, telemetry: Telemetry },
-    Failed { error: RunError },
+    Opening {
+        backend: Backend,
+        mode: Mode,
+    },
+    Running {
+        job_id: u64,
+        plan: Plan,
+        done: u32,
+        total: u32,
+        telemetry: Telemetry,
+    },
+    Failed {
+        error: RunError,
+    },
 }
 
 impl Activity {
@@ -71,7 +82,9 @@ impl Activity {
 impl ExperimentState {
     /// The run the card shows now, with the number of its points that are visible.
     pub fn shown(&self) -> Option<(&Run, usize)> {
-        if self.shows_live && let Some(run) = &self.live {
+        if self.shows_live
+            && let Some(run) = &self.live
+        {
             return Some((run, run.points.len()));
         }
         let recorded = self.recorded.get(self.recorded_idx)?;

@@ -53,8 +53,9 @@ pub struct Opened {
 impl Library {
     /// Everything that comes with the program.
     pub fn built_in() -> Self {
-        let texts =
-            |prefix: &'static str| vramlab_content::list(prefix).filter_map(|path| Some((path, vramlab_content::text(path)?)));
+        let texts = |prefix: &'static str| {
+            vramlab_content::list(prefix).filter_map(|path| Some((path, vramlab_content::text(path)?)))
+        };
         let kernels = Kernels::from_files(texts("kernels/"));
         let mut this = Self { chapters: BTreeMap::new(), outline: Vec::new(), kernels, traces: trace_index() };
         this.outline = outline();
@@ -113,12 +114,16 @@ impl Library {
     /// The curriculum, narrowed to what matches `query` in either language; packs come last.
     pub fn search(&self, query: &str) -> Vec<Row> {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-        let packs = self.chapters.values().filter(|shelved| !shelved.is_built_in).map(|shelved| row_of(&shelved.chapter));
+        let packs =
+            self.chapters.values().filter(|shelved| !shelved.is_built_in).map(|shelved| row_of(&shelved.chapter));
         let known = self.outline.iter().map(|row| match self.chapters.get(&row.id) {
             Some(shelved) if shelved.is_built_in => Row { layer: row.layer.clone(), ..row_of(&shelved.chapter) },
             _ => row.clone(),
         });
-        known.chain(packs.map(|row| Row { layer: "pack".to_owned(), ..row })).filter(|row| matches(row, &words)).collect()
+        known
+            .chain(packs.map(|row| Row { layer: "pack".to_owned(), ..row }))
+            .filter(|row| matches(row, &words))
+            .collect()
     }
 
     pub fn kernels(&self) -> &Kernels {
@@ -166,10 +171,13 @@ impl Library {
         let Some((experiment, kernel)) = self.experiment(id) else {
             return Err(RunError::Content { what: format!("no experiment is called \"{id}\"") });
         };
-        let plan = plan::plan(experiment, kernel, facts, mode, budget_bytes, settings).map_err(|error| match error {
-            PlanError::Unfit { why } => RunError::Content { what: why.get(Lang::Zh).to_owned() + " / " + why.get(Lang::En) },
-            other => RunError::Content { what: other.to_string() },
-        })?;
+        let plan =
+            plan::plan(experiment, kernel, facts, mode, budget_bytes, settings).map_err(|error| match error {
+                PlanError::Unfit { why } => {
+                    RunError::Content { what: why.get(Lang::Zh).to_owned() + " / " + why.get(Lang::En) }
+                }
+                other => RunError::Content { what: other.to_string() },
+            })?;
         Ok(Job {
             id: 0,
             kernel: kernel.clone(),
@@ -269,8 +277,10 @@ impl Library {
 /// Inputs are random but the same in every run, so that a wrong result can be found again.
 const SEED: u64 = 0x5EED_0001;
 
-const NO_EXPERIMENT: Text =
-    Text::new("这份录制属于实验「{}」，这个版本里没有它", "this trace is of experiment \"{}\", which this version does not have");
+const NO_EXPERIMENT: Text = Text::new(
+    "这份录制属于实验「{}」，这个版本里没有它",
+    "this trace is of experiment \"{}\", which this version does not have",
+);
 const UNKNOWN_FILE: Text = Text::new(
     "认不出这个文件。能打开的有：录制（.vltrace）、课程包（.zip 或文件夹）、单章（.toml）",
     "this file is not recognised; traces (.vltrace), lesson packs (.zip or a folder) and single chapters (.toml) open",

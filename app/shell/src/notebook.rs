@@ -97,7 +97,9 @@ impl Notebook {
         for entry in &self.entries {
             for (row, point) in entry.rows.iter().zip(&entry.run.points) {
                 let error = match (row.predicted, row.measured) {
-                    (Some(predicted), Some(measured)) if predicted != 0.0 => ((measured - predicted) / predicted).to_string(),
+                    (Some(predicted), Some(measured)) if predicted != 0.0 => {
+                        ((measured - predicted) / predicted).to_string()
+                    }
                     _ => String::new(),
                 };
                 let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
@@ -133,12 +135,16 @@ impl Notebook {
             let run = &entry.run;
             let _ = writeln!(out, "\n## {} · {}\n", entry.n, run.experiment);
             let _ = writeln!(out, "- device: {} · {} · {}", run.device.name, run.device.driver, run.date);
-            let _ = writeln!(out, "- back end: {} · mode: {} · counters: {}", run.backend.id(), run.mode, run.counter_rung);
+            let _ =
+                writeln!(out, "- back end: {} · mode: {} · counters: {}", run.backend.id(), run.mode, run.counter_rung);
             if !entry.hypothesis.is_empty() {
                 let _ = writeln!(out, "- hypothesis: {}", entry.hypothesis.replace('\n', " "));
             }
             let _ = writeln!(out, "- verdict: {}\n", entry.verdict);
-            let _ = writeln!(out, "| series | x | predicted | measured | unit | error |\n| --- | --- | --- | --- | --- | --- |");
+            let _ = writeln!(
+                out,
+                "| series | x | predicted | measured | unit | error |\n| --- | --- | --- | --- | --- | --- |"
+            );
             for row in &entry.rows {
                 let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), vramlab_units::show::number);
                 let error = match (row.predicted, row.measured) {

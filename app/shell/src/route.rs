@@ -76,8 +76,11 @@ impl Route {
             Page::Chapter { chapter, step: None } => format!("/ch/{}", encode(chapter)),
             Page::Chapter { chapter, step: Some(step) } => format!("/ch/{}/step/{}", encode(chapter), encode(step)),
         };
-        let mut pairs: Vec<String> =
-            self.params.iter().map(|(key, value)| format!("{}={}", encode(key), encode(&text_from_value(value)))).collect();
+        let mut pairs: Vec<String> = self
+            .params
+            .iter()
+            .map(|(key, value)| format!("{}={}", encode(key), encode(&text_from_value(value))))
+            .collect();
         if let Some(lang) = self.lang {
             pairs.push(format!("lang={}", lang.code()));
         }

@@ -9,8 +9,8 @@ use std::io;
 use std::rc::Rc;
 use vramlab_gpu::RunError;
 use vramlab_gpu::protocol::Job;
-use vramlab_trace::Backend;
 use vramlab_lesson::progress::Files;
+use vramlab_trace::Backend;
 use vramlab_units::Lang;
 
 /// What a test may put in and look at while the application holds the platform.

@@ -3,7 +3,7 @@
 
 pub use vramlab_kit::widgets::{Evidence, card, card_header, chip, step_bar};
 
-use egui::{Align2, Frame, InnerResponse, Margin, Response, Sense, Ui, WidgetInfo, Role, pos2, vec2};
+use egui::{Align2, Frame, InnerResponse, Margin, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use std::ops::RangeInclusive;
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
 use vramlab_kit::widgets::{Button, Slider};
@@ -142,7 +142,11 @@ pub fn ruler(ui: &mut Ui, tokens: &Tokens, lang: Lang, min: f64, max: f64, unit:
     painter.add(egui::Shape::convex_polygon(diamond.to_vec(), tokens.accent, egui::Stroke::NONE));
     let above = y - tokens.px(18.0);
     let is_close = (from - to).abs() < tokens.px(40.0);
-    let (left, right) = if from <= to { (Align2::RIGHT_CENTER, Align2::LEFT_CENTER) } else { (Align2::LEFT_CENTER, Align2::RIGHT_CENTER) };
+    let (left, right) = if from <= to {
+        (Align2::RIGHT_CENTER, Align2::LEFT_CENTER)
+    } else {
+        (Align2::LEFT_CENTER, Align2::RIGHT_CENTER)
+    };
     let (you, model) = if is_close { (left, right) } else { (Align2::CENTER_CENTER, Align2::CENTER_CENTER) };
     painter.text(pos2(from, above), you, YOU.get(lang), tokens.font(Type::Small), tokens.accent);
     painter.text(pos2(to, above), model, MODEL.get(lang), tokens.font(Type::Small), tokens.ink);

@@ -2,8 +2,8 @@
 
 use crate::answers::Given;
 use vramlab_gpu::manifest::{Experiment, Kernel, Mark, Sweep};
-use vramlab_gpu::vars::eval_with;
 use vramlab_gpu::plan::Plan;
+use vramlab_gpu::vars::eval_with;
 use vramlab_gpu::verdict::Judged;
 use vramlab_kit::Role;
 use vramlab_trace::{Invalid, Run};
@@ -26,7 +26,11 @@ pub fn chart(
 ) -> ChartData {
     let sweep = &experiment.sweep;
     let mut data = ChartData {
-        x: Axis { label: x_param(experiment, kernel).0, unit: x_param(experiment, kernel).1, scale: x_scale(sweep, lang) },
+        x: Axis {
+            label: x_param(experiment, kernel).0,
+            unit: x_param(experiment, kernel).1,
+            scale: x_scale(sweep, lang),
+        },
         y: Axis {
             label: experiment.measure.title.clone(),
             unit: experiment.measure.unit.clone(),
@@ -138,7 +142,9 @@ fn scale(name: &str) -> Scale {
 fn x_param(experiment: &Experiment, kernel: &Kernel) -> (Localized, String) {
     let param = kernel.params.iter().find(|param| param.key == experiment.sweep.param);
     let is_category = !experiment.sweep.labels.is_empty();
-    param.map(|param| (param.means.clone(), if is_category { String::new() } else { param.unit.clone() })).unwrap_or_default()
+    param
+        .map(|param| (param.means.clone(), if is_category { String::new() } else { param.unit.clone() }))
+        .unwrap_or_default()
 }
 
 /// Device, driver, date: what an export must carry.
@@ -156,9 +162,10 @@ pub fn invalid_words(why: &Invalid, unit: &str) -> Localized {
                 format!("faster than the hardware allows: {value}, limit {limit}"),
             )
         }
-        Invalid::WrongResult => {
-            Localized::both("结果与 CPU 参考不一致，不显示时间", "the result differs from the CPU reference; no time is shown")
-        }
+        Invalid::WrongResult => Localized::both(
+            "结果与 CPU 参考不一致，不显示时间",
+            "the result differs from the CPU reference; no time is shown",
+        ),
         Invalid::TooShort { median_ns, floor_ns } => {
             let (median, floor) = (show::number(median_ns / 1e3), show::number(floor_ns / 1e3));
             Localized::both(

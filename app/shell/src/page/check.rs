@@ -6,9 +6,9 @@ use crate::answers::{self, Given, Judged, Values};
 use crate::app::App;
 use crate::page::StepState;
 use crate::page::prose::markdown_ui;
+use crate::widgets;
 use egui::{RichText, TextEdit, Ui};
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
-use crate::widgets;
 use vramlab_lesson::{Chapter, Choice, Form, Question};
 use vramlab_units::{Lang, Localized, Text, show};
 
@@ -17,8 +17,12 @@ const AGAIN: Text = Text::new("再试一次", "Try again");
 const HINT: Text = Text::new("提示 {n}/{all}", "Hint {n}/{all}");
 const RIGHT: Text = Text::new("对", "Right");
 const WRONG: Text = Text::new("还不对", "Not yet");
-const NOT_A_NUMBER: Text = Text::new("「{}」不是数字；请输入 {min} 到 {max} 之间的数", "\"{}\" is not a number; enter one from {min} to {max}");
-const OUT_OF_RANGE: Text = Text::new("{} 超出范围；请输入 {min} 到 {max} 之间的数", "{} is out of range; enter a number from {min} to {max}");
+const NOT_A_NUMBER: Text = Text::new(
+    "「{}」不是数字；请输入 {min} 到 {max} 之间的数",
+    "\"{}\" is not a number; enter one from {min} to {max}",
+);
+const OUT_OF_RANGE: Text =
+    Text::new("{} 超出范围；请输入 {min} 到 {max} 之间的数", "{} is out of range; enter a number from {min} to {max}");
 const TRUTH: Text = Text::new("答案", "Answer");
 const UP: Text = Text::new("上移", "Move up");
 const DOWN: Text = Text::new("下移", "Move down");
@@ -110,13 +114,23 @@ pub fn input_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, question: &Question, s
                     }
                 }
             }
-            widgets::primary(ui, tokens, CHECK.get(lang)).clicked().then(|| Given::Options { chosen: state.chosen.clone() })
+            widgets::primary(ui, tokens, CHECK.get(lang))
+                .clicked()
+                .then(|| Given::Options { chosen: state.chosen.clone() })
         }
         Form::Order { items } => order_ui(ui, tokens, lang, state, items),
     }
 }
 
-fn number_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, state: &mut StepState, unit: &str, min: f64, max: f64) -> Option<Given> {
+fn number_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    state: &mut StepState,
+    unit: &str,
+    min: f64,
+    max: f64,
+) -> Option<Given> {
     let mut submitted = None;
     ui.horizontal(|ui| {
         let edit = TextEdit::singleline(&mut state.draft)

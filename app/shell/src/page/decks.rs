@@ -7,9 +7,9 @@ use crate::app::App;
 use crate::page::check;
 use crate::page::prose::markdown_ui;
 use crate::route::Route;
+use crate::widgets;
 use egui::{RichText, Ui};
 use vramlab_kit::tokens::{Tokens, Type, Verdict as Tone};
-use crate::widgets;
 use vramlab_lesson::{Audit, Chapter, Verdict};
 use vramlab_units::{Lang, Text};
 
@@ -49,7 +49,8 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, actions: &mut Vec<Actio
 fn audits_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, chapter: &Chapter, actions: &mut Vec<Action>) {
     let lang = app.lang();
     widgets::card(ui, tokens, |ui| {
-        let judged = chapter.audits.iter().filter(|audit| app.progress.judgement(&chapter.id, &audit.id).is_some()).count();
+        let judged =
+            chapter.audits.iter().filter(|audit| app.progress.judgement(&chapter.id, &audit.id).is_some()).count();
         let count = format!("{judged}/{}", chapter.audits.len());
         widgets::card_header(ui, tokens, AUDITS.get(lang), AUDITS_TERM.get(lang), |ui| {
             ui.label(RichText::new(count).font(tokens.font(Type::Mono)).color(tokens.muted));

@@ -3,23 +3,16 @@
 use crate::action::Action;
 use crate::app::App;
 use crate::page::prose::{self, markdown_ui};
+use crate::widgets;
 use egui::{Grid, RichText, Ui};
 use std::collections::BTreeMap;
 use vramlab_kit::tokens::{Tokens, Type};
-use crate::widgets;
 use vramlab_lesson::{Chapter, Equation, Registry, Step, SymbolSource, answer};
 use vramlab_units::{Formula, Lang, Map, Text, show};
 
 const FORMULA: Text = Text::new("公式", "Formula");
 
-pub fn ui(
-    app: &mut App,
-    ui: &mut Ui,
-    chapter: &Chapter,
-    step: &Step,
-    equation: &Equation,
-    actions: &mut Vec<Action>,
-) {
+pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, equation: &Equation, actions: &mut Vec<Action>) {
     let tokens = app.tokens().clone();
     let lang = app.lang();
     let title = if step.title.is_empty() { FORMULA.get(lang) } else { step.title.get(lang) };
@@ -58,12 +51,7 @@ fn values(
     Ok((evaluated.symbols.into_iter().collect(), evaluated.result))
 }
 
-fn formula_ui(
-    ui: &mut Ui,
-    tokens: &Tokens,
-    equation: &Equation,
-    values: Result<(BTreeMap<String, f64>, f64), String>,
-) {
+fn formula_ui(ui: &mut Ui, tokens: &Tokens, equation: &Equation, values: Result<(BTreeMap<String, f64>, f64), String>) {
     ui.add_space(tokens.space.xs);
     let formula = match Formula::parse(&equation.value) {
         Ok(formula) => formula,
@@ -72,11 +60,8 @@ fn formula_ui(
             return;
         }
     };
-    let names: BTreeMap<String, String> = equation
-        .symbols
-        .iter()
-        .filter_map(|symbol| Some((symbol.name.clone(), symbol.shown.clone()?)))
-        .collect();
+    let names: BTreeMap<String, String> =
+        equation.symbols.iter().filter_map(|symbol| Some((symbol.name.clone(), symbol.shown.clone()?))).collect();
     match values {
         Ok((values, result)) => {
             let text = show::with_unit(result, &equation.result_unit);

@@ -9,15 +9,17 @@ use crate::page::figure::separated;
 use crate::page::prose::markdown_ui;
 use crate::platform::{BackendState, Fetch};
 use crate::text;
+use crate::widgets::{self, Evidence};
 use egui::{RichText, Ui};
+use std::rc::Rc;
 use vramlab_gpu::RunError;
-use vramlab_gpu::manifest::Experiment;
+use vramlab_gpu::manifest::{Experiment, Kernel};
 use vramlab_gpu::verdict::{self, Counters, Judged, Verdict};
 use vramlab_kit::tokens::{Tokens, Type, Verdict as Tone};
-use crate::widgets::{self, Evidence};
 use vramlab_lesson::{Chapter, ExperimentStep, Step, StepBody};
 use vramlab_trace::{Backend, Run};
 use vramlab_units::{Lang, Localized, Text, show};
+use vramlab_views::ChartData;
 
 const EXPERIMENT: Text = Text::new("实验", "Experiment");
 const SHOWN: Text = Text::new("效应出现", "Effect shown");
@@ -27,15 +29,18 @@ const INCOMPLETE: Text = Text::new("还没有跑完", "Not complete yet");
 const RATIO: Text = Text::new("{larger} 是 {smaller} 的 {ratio} 倍", "{larger} is {ratio}× {smaller}");
 const MODEL_SAYS: Text = Text::new("模型说 {ratio} 倍（误差 {error}）", "the model says {ratio}× (error {error})");
 const NO_CAUSE: Text = Text::new("没有找到已知的原因", "none of the known causes applies");
-const AGREE: Text = Text::new("计数器与模型一致（{n} 项，{rung}）", "counters agree with the model ({n} checks, {rung})");
-const DIFFER: Text = Text::new("计数器有 {wrong}/{n} 项与模型不同（{rung}）", "{wrong} of {n} counters differ from the model ({rung})");
-const STALE: Text = Text::new("录制之后内核或实验改过", "the kernel or the experiment has changed since this was recorded");
+const AGREE: Text =
+    Text::new("计数器与模型一致（{n} 项，{rung}）", "counters agree with the model ({n} checks, {rung})");
+const DIFFER: Text =
+    Text::new("计数器有 {wrong}/{n} 项与模型不同（{rung}）", "{wrong} of {n} counters differ from the model ({rung})");
+const STALE: Text =
+    Text::new("录制之后内核或实验改过", "the kernel or the experiment has changed since this was recorded");
 const LOADING: Text = Text::new("正在取录制…", "fetching the recording…");
-const NO_RECORDING: Text = Text::new("还没有这项实验的录制", "there is no recording of this experiment yet");
+const NO_RECORDING: Text =
+    Text::new("还没有结果：在本机运行，几秒钟就有。", "No result yet: run it on this machine; it takes seconds.");
 const OPENING: Text = Text::new("正在启动…", "starting…");
 const DEVICES: Text = Text::new("设备", "Device");
-const MEASURE_TO_SEE: Text =
-    Text::new("先想好你的答案，再看结果。", "Settle on your answer first, then look.");
+const MEASURE_TO_SEE: Text = Text::new("先想好你的答案，再看结果。", "Settle on your answer first, then look.");
 const SHOW_RECORDED: Text = Text::new("揭晓录制的结果", "Reveal the recorded result");
 const TURN_ON: Text = Text::new("重新启用运行器", "Turn the runner on again");
 const COPY_TSV: Text = Text::new("复制数据（TSV）", "Copy data as TSV");
@@ -59,40 +64,90 @@ pub fn ui(
     };
     let fetching = load_recordings(app, &body.run);
     advance(app, ui, &body.run);
-    let state = app.experiments.get(&body.run).clone();
+    // Taken out for the frame: the card borrows both the state and the application.
+    let state = std::mem::take(app.experiments.get(&body.run));
+    let shown = shown(app, chapter, step, &state, (&experiment, &kernel));
     let is_hidden = is_hidden(app, chapter, step, &state);
-    let run = state
-        .shown()
-        .map(|(run, n)| Run { points: run.points[..n].to_vec(), ..run.clone() });
-    let judged = run.as_ref().map(|run| verdict::judge(run, &experiment, &kernel));
     widgets::card(ui, &tokens, |ui| {
-        header_ui(app, ui, &tokens, step, &experiment, &state, judged.as_ref(), actions);
+        header_ui(app, ui, &tokens, step, &experiment, &state, shown.judged.as_ref(), actions);
         markdown_ui(app, ui, &chapter.id, &body.text, actions);
         ui.add_space(tokens.space.xs);
-        let words = judged.as_ref().map(|judged| finding(judged, &experiment)).unwrap_or_default();
-        let plan = match &state.activity {
-            Activity::Running { plan, .. } => Some(plan),
-            _ => None,
-        };
-        if is_hidden {
-            hidden_ui(ui, &tokens, lang, &state, &body.run, actions);
-            activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions);
-            return;
+        if is_hidden || shown.is_empty {
+            // Nothing to show, or nothing yet: no empty axes.
+            if !shown.is_empty {
+                hidden_ui(ui, &tokens, lang, &state, &body.run, actions);
+            }
+            return activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions);
         }
-        let reader = reader_marks(app, chapter, step, &experiment.measure.unit);
-        let data = chart::chart((&experiment, &kernel), judged.as_ref(), run.as_ref(), plan, &reader, words, lang);
-        let figure = app.charts.entry(body.run.clone()).or_default().ui(ui, &tokens, lang, &data).rect;
+        let figure = app.charts.entry(body.run.clone()).or_default().ui(ui, &tokens, lang, &shown.data).rect;
         ui.add_space(tokens.space.xs);
         activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions);
-        if let Some(judged) = &judged {
+        if let Some(judged) = &shown.judged {
             verdict_ui(ui, &tokens, lang, &state, judged, &experiment);
+            if !matches!(judged.verdict, Verdict::Incomplete) {
+                markdown_ui(app, ui, &chapter.id, &body.explain, actions);
+                actions.extend(done(app, chapter, step));
+            }
         }
-        if judged.as_ref().is_some_and(|judged| !matches!(judged.verdict, Verdict::Incomplete)) {
-            markdown_ui(app, ui, &chapter.id, &body.explain, actions);
-            actions.extend(done(app, chapter, step));
-        }
-        menu_ui(ui, &tokens, lang, &data, figure, step, actions);
+        menu_ui(ui, &tokens, lang, &shown.data, figure, step, actions);
     });
+    *app.experiments.get(&body.run) = state;
+}
+
+/// What a card shows, judged and made into a chart once for each state and not in every frame.
+pub struct Shown {
+    key: Key,
+    judged: Option<Judged>,
+    data: ChartData,
+    /// Neither a run nor a plan.
+    is_empty: bool,
+}
+
+/// Everything on which [`Shown`] depends.
+#[derive(PartialEq)]
+struct Key {
+    lang: Lang,
+    shows_live: bool,
+    recorded_idx: usize,
+    n_recorded: usize,
+    n_points: usize,
+    job_id: Option<u64>,
+    reader: Vec<(f64, crate::answers::Given)>,
+}
+
+fn shown(
+    app: &mut App,
+    chapter: &Chapter,
+    step: &Step,
+    state: &ExperimentState,
+    (experiment, kernel): (&Experiment, &Kernel),
+) -> Rc<Shown> {
+    let run = state.shown();
+    let key = Key {
+        lang: app.lang(),
+        shows_live: state.shows_live,
+        recorded_idx: state.recorded_idx,
+        n_recorded: state.recorded.len(),
+        n_points: run.map_or(0, |(_, n)| n),
+        job_id: state.activity.job_id(),
+        reader: reader_marks(app, chapter, step, &experiment.measure.unit),
+    };
+    if let Some(known) = app.shown.get(&experiment.id).filter(|known| known.key == key) {
+        return Rc::clone(known);
+    }
+    let plan = match &state.activity {
+        Activity::Running { plan, .. } => Some(plan),
+        _ => None,
+    };
+    let run = run.map(|(run, n)| Run { points: run.points[..n].to_vec(), ..run.clone() });
+    let judged = run.as_ref().map(|run| verdict::judge(run, experiment, kernel));
+    let words = judged.as_ref().map(|judged| finding(judged, experiment)).unwrap_or_default();
+    let is_empty = run.is_none() && plan.is_none();
+    let cx = (experiment, kernel);
+    let data = chart::chart(cx, judged.as_ref(), run.as_ref(), plan, &key.reader, words, key.lang);
+    let made = Rc::new(Shown { key, judged, data, is_empty });
+    app.shown.insert(experiment.id.clone(), Rc::clone(&made));
+    made
 }
 
 /// Loads the program's own recordings the first time the card is seen. The words say why there is none yet.
@@ -147,14 +202,7 @@ fn is_hidden(app: &App, chapter: &Chapter, step: &Step, state: &ExperimentState)
 }
 
 /// What stands in the place of a result that the reader has not asked for yet.
-fn hidden_ui(
-    ui: &mut Ui,
-    tokens: &Tokens,
-    lang: Lang,
-    state: &ExperimentState,
-    id: &str,
-    actions: &mut Vec<Action>,
-) {
+fn hidden_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, state: &ExperimentState, id: &str, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         if !state.recorded.is_empty() && widgets::secondary(ui, tokens, SHOW_RECORDED.get(lang)).clicked() {
             actions.push(Action::Replay { experiment: id.to_owned() });
@@ -212,8 +260,12 @@ fn header_ui(
             }
         } else {
             run_buttons(app, ui, tokens, lang, step, experiment, actions);
-            let has_result = state.is_revealed || app.reveals_all || judged.is_some_and(|judged| !judged.points.is_empty());
-            if has_result && !state.recorded.is_empty() && widgets::secondary(ui, tokens, text::REPLAY.get(lang)).clicked() {
+            let has_result =
+                state.is_revealed || app.reveals_all || judged.is_some_and(|judged| !judged.points.is_empty());
+            if has_result
+                && !state.recorded.is_empty()
+                && widgets::secondary(ui, tokens, text::REPLAY.get(lang)).clicked()
+            {
                 actions.push(Action::Replay { experiment: id.clone() });
             }
         }
@@ -225,7 +277,7 @@ fn header_ui(
     });
     ui.add_space(tokens.space.xxs);
     if state.recorded.len() > 1 {
-        device_choice(app, ui, tokens, lang, &id, state);
+        device_choice(ui, tokens, lang, &id, state, actions);
     }
 }
 
@@ -241,10 +293,9 @@ fn evidence(state: &ExperimentState, judged: Option<&Judged>) -> Vec<Evidence> {
             driver: recorded.run.device.driver.clone(),
             date: recorded.run.date.clone(),
         }),
-        (None, Some(run)) => out.push(Evidence::Live {
-            device: short_device(&run.device.name),
-            is_cpu: run.backend == Backend::Cpu,
-        }),
+        (None, Some(run)) => {
+            out.push(Evidence::Live { device: short_device(&run.device.name), is_cpu: run.backend == Backend::Cpu })
+        }
         (None, None) => out.push(Evidence::Model),
     }
     out
@@ -286,16 +337,21 @@ fn run_buttons(
     }
 }
 
-fn device_choice(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang, id: &str, state: &ExperimentState) {
+fn device_choice(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    id: &str,
+    state: &ExperimentState,
+    actions: &mut Vec<Action>,
+) {
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(DEVICES.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
         for (idx, recorded) in state.recorded.iter().enumerate() {
             let is_here = idx == state.recorded_idx && !(state.shows_live && state.live.is_some());
             let name = format!("{} · {}", recorded.run.device.name, recorded.run.date);
             if widgets::pill(ui, tokens, is_here, &name).clicked() {
-                let state = app.experiments.get(id);
-                state.recorded_idx = idx;
-                state.shows_live = false;
+                actions.push(Action::ShowRecording { experiment: id.to_owned(), idx });
             }
         }
     });
@@ -446,7 +502,7 @@ fn menu_ui(
     ui: &mut Ui,
     tokens: &Tokens,
     lang: Lang,
-    data: &vramlab_views::ChartData,
+    data: &ChartData,
     chart: egui::Rect,
     step: &Step,
     actions: &mut Vec<Action>,
@@ -456,7 +512,8 @@ fn menu_ui(
             actions.push(Action::CopyText(separated(&data.table(lang), "\t")));
         }
         if widgets::link(ui, tokens, SAVE_CSV.get(lang)).clicked() {
-            actions.push(Action::SaveText { name: format!("{}.csv", step.id), text: separated(&data.table(lang), ",") });
+            actions
+                .push(Action::SaveText { name: format!("{}.csv", step.id), text: separated(&data.table(lang), ",") });
         }
         if widgets::link(ui, tokens, text::COPY_IMAGE.get(lang)).clicked() {
             actions.push(Action::CopyImage(chart.expand(8.0)));

@@ -5,9 +5,9 @@ use crate::answers::{self, Given, Values};
 use crate::app::App;
 use crate::page::check;
 use crate::page::prose::markdown_ui;
+use crate::widgets;
 use egui::{RichText, Ui};
 use vramlab_kit::tokens::{Tokens, Type};
-use crate::widgets;
 use vramlab_lesson::{Chapter, Form, Predict, Question, Step};
 use vramlab_units::{Lang, Text, show};
 
@@ -19,14 +19,7 @@ const GAP: Text = Text::new("模型 {truth}，你猜 {given}，相差 {ratio}", 
 const EXACT: Text = Text::new("和模型一致：{truth}", "as the model says: {truth}");
 const SEE: Text = Text::new("往下看，实测会和它画在一起", "Read on: the measurement is drawn beside it");
 
-pub fn ui(
-    app: &mut App,
-    ui: &mut Ui,
-    chapter: &Chapter,
-    step: &Step,
-    predict: &Predict,
-    actions: &mut Vec<Action>,
-) {
+pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, predict: &Predict, actions: &mut Vec<Action>) {
     let tokens = app.tokens().clone();
     let lang = app.lang();
     let title = if step.title.is_empty() { PREDICT.get(lang) } else { step.title.get(lang) };
@@ -105,7 +98,9 @@ fn gap_ui(
             return;
         }
     };
-    if let (Some(truth), Given::Number { value }, Form::Number { unit, min, max, .. }) = (judged.truth, given, &question.form) {
+    if let (Some(truth), Given::Number { value }, Form::Number { unit, min, max, .. }) =
+        (judged.truth, given, &question.form)
+    {
         widgets::ruler(ui, tokens, lang, *min, *max, unit, *value, truth);
         let truth_text = show::with_unit(truth, unit);
         let text = if judged.is_right {
@@ -122,7 +117,9 @@ fn gap_ui(
                 .replace("{ratio}", &ratio)
         };
         widgets::finding(ui, tokens, &text);
-    } else if let (Form::Choice { options } | Form::Multi { options }, Given::Options { chosen }) = (&question.form, given) {
+    } else if let (Form::Choice { options } | Form::Multi { options }, Given::Options { chosen }) =
+        (&question.form, given)
+    {
         for (idx, option) in options.iter().enumerate() {
             if option.is_right || chosen.contains(&idx) {
                 let sign = if option.is_right { "✓" } else { "◇" };

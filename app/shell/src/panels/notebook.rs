@@ -3,14 +3,17 @@
 use crate::action::{Action, ExportFormat};
 use crate::app::App;
 use crate::notebook::Entry;
+use crate::widgets;
 use egui::{Align, Layout, RichText, ScrollArea, TextEdit, Ui, vec2};
 use vramlab_kit::tokens::{Tokens, Type};
-use crate::widgets;
 use vramlab_units::{Lang, Text, show};
 
 const DEVICE: Text = Text::new("设备", "Device");
 const NOTEBOOK: Text = Text::new("笔记本", "Notebook");
-const EMPTY: Text = Text::new("每次运行都会留在这里：假设、配置、样本、结论。", "Every run is kept here: hypothesis, configuration, samples, verdict.");
+const EMPTY: Text = Text::new(
+    "每次运行都会留在这里：假设、配置、样本、结论。",
+    "Every run is kept here: hypothesis, configuration, samples, verdict.",
+);
 const HYPOTHESIS: Text = Text::new("写下你的假设", "Write your hypothesis");
 const MEMORY: Text = Text::new("显存", "Memory");
 const POWER: Text = Text::new("功耗", "Power");
@@ -79,8 +82,7 @@ fn gauges_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
 }
 
 fn gauge_ui(ui: &mut Ui, tokens: &Tokens, label: &str, value: &str, share: Option<f32>) {
-    let (rect, response) =
-        ui.allocate_exact_size(vec2(ui.available_width(), tokens.px(26.0)), egui::Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), tokens.px(26.0)), egui::Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{label} {value}")));
     let painter = ui.painter();
     let left = rect.left_center();

@@ -57,9 +57,10 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
     let mut chosen = enter.then_some(state.selected);
     let screen = ui.ctx().content_rect();
     let width = tokens.px(560.0).min(screen.width() - 24.0);
-    let area = Area::new(egui::Id::unique("palette")).order(Order::Foreground).anchor(Align2::CENTER_TOP, vec2(0.0, 72.0)).show(
-        ui.ctx(),
-        |ui| {
+    let area = Area::new(egui::Id::unique("palette"))
+        .order(Order::Foreground)
+        .anchor(Align2::CENTER_TOP, vec2(0.0, 72.0))
+        .show(ui.ctx(), |ui| {
             let shadow = egui::Shadow { offset: [0, 8], blur: 32, spread: 0, color: tokens.shadow };
             let frame = Frame::new().fill(tokens.surface).stroke(tokens.hairline()).shadow(shadow);
             frame.corner_radius(tokens.card_corner()).inner_margin(12).show(ui, |ui| {
@@ -81,8 +82,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
                     }
                 });
             });
-        },
-    );
+        });
     let clicked_away = ui.input(|input| input.pointer.any_pressed())
         && ui.input(|input| input.pointer.interact_pos()).is_some_and(|at| !area.response.rect.contains(at));
     match chosen.and_then(|idx| items.get(idx)) {
@@ -134,7 +134,11 @@ fn items(app: &App, ui: &Ui) -> Vec<Item> {
             format!("{} {}", text.zh.as_deref().unwrap_or_default(), text.en.as_deref().unwrap_or_default())
         };
         out.push(Item {
-            title: format!("{} · {}", chapter.number.map(|n| format!("{n:02}")).unwrap_or_default(), chapter.title.get(lang)),
+            title: format!(
+                "{} · {}",
+                chapter.number.map(|n| format!("{n:02}")).unwrap_or_default(),
+                chapter.title.get(lang)
+            ),
             also: format!("{} {}", chapter.id, names(&chapter.title)),
             keys: String::new(),
             action: Ok(Action::Go(Route::chapter(&chapter.id))),

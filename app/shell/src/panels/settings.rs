@@ -3,9 +3,9 @@
 use crate::action::Action;
 use crate::app::App;
 use crate::settings::{Settings, ThemeChoice};
+use crate::widgets;
 use egui::{RichText, ScrollArea, Ui};
 use vramlab_kit::tokens::Type;
-use crate::widgets;
 use vramlab_kit::widgets::{Slider, check_box, segmented};
 use vramlab_units::{Lang, Text};
 
@@ -24,7 +24,8 @@ const MOTIONS: [(Option<bool>, Text); 3] = [
     (Some(false), Text::new("开", "On")),
     (Some(true), Text::new("减少", "Reduced")),
 ];
-const WHEEL: Text = Text::new("滚轮在图上缩放（默认：滚动页面）", "The wheel zooms plots (otherwise it scrolls the page)");
+const WHEEL: Text =
+    Text::new("滚轮在图上缩放（默认：滚动页面）", "The wheel zooms plots (otherwise it scrolls the page)");
 const KEPT: Text = Text::new(
     "进度、笔记和运行只存在这台机器上，不会上传。",
     "Progress, notes and runs stay on this machine; nothing is uploaded.",
@@ -41,7 +42,13 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
             widgets::card(ui, &tokens, |ui| {
                 row(ui, &tokens, LANGUAGE.get(lang), |ui| {
                     let mut chosen = lang;
-                    if segmented(ui, &tokens, LANGUAGE.get(lang), &mut chosen, &[(Lang::Zh, "中文"), (Lang::En, "English")]) {
+                    if segmented(
+                        ui,
+                        &tokens,
+                        LANGUAGE.get(lang),
+                        &mut chosen,
+                        &[(Lang::Zh, "中文"), (Lang::En, "English")],
+                    ) {
                         actions.push(Action::SetLang(chosen));
                     }
                 });

@@ -4,9 +4,9 @@ use crate::action::Action;
 use crate::app::App;
 use crate::platform::BackendState;
 use crate::route::Route;
+use crate::widgets;
 use egui::{RichText, ScrollArea, Ui};
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
-use crate::widgets;
 use vramlab_trace::Backend;
 use vramlab_units::{Lang, Text};
 
@@ -26,7 +26,8 @@ const DROP: Text = Text::new(
 const CHOOSE: Text = Text::new("选择文件…", "Choose a file…");
 const NOT_ASKED: Text = Text::new("第一次运行实验时才会启动", "starts with the first experiment");
 const STARTING: Text = Text::new("正在启动…", "starting…");
-const RECORDED: Text = Text::new("没有 GPU 也能学：实验用 H200 的录制重放", "no GPU needed: experiments replay H200 recordings");
+const RECORDED: Text =
+    Text::new("没有 GPU 也能学：实验用 H200 的录制重放", "no GPU needed: experiments replay H200 recordings");
 
 pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
     let tokens = app.tokens().clone();
