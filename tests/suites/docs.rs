@@ -67,6 +67,7 @@ fn the_author_s_guide_names_every_field_and_kind() {
                 || text.lines().any(|line| line.trim_start().starts_with(&format!("{name} =")))
                 || text.contains(&format!("{{ {name} ="))
                 || text.contains(&format!(", {name} ="))
+                || text.contains(&format!("kind = \"{name}\""))
                 || text.contains(&format!("[[{name}]]"))
                 || text.contains(&format!("[[step.{name}]]"))
         };
