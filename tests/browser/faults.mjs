@@ -3,22 +3,33 @@
 import { assert, equal } from "./stage.mjs";
 import { CHAPTER } from "./lessons.mjs";
 
-const BAD = 'schema = 1\ntitle.en = "Bad"\n\n[[step]\nid = "a"\n';
+const TORN = Buffer.from("PK\x03\x04 and then nothing like a zip").toString("base64");
+const BAD = 'schema = 1\ntitle.en = "Bad"\n\n[[step]]\nid = "a"\nkind = "visualiser"\n';
 const NEWER = 'schema = 9\ntitle.en = "Newer"\n';
 
 export async function faults(stage) {
   const { server } = stage;
   const { context, page } = await stage.visitor({ context: { locale: "en-GB" } });
 
-  for (const [name, text, words] of [["bad.toml", BAD, /bad\.toml:4/], ["newer.toml", NEWER, /version|schema/]]) {
-    await stage.check(`a bad pack dropped on the page is refused with its error: ${name}`, async () => {
+  const refused = [
+    [{ name: "torn.zip", base64: TORN }, /damaged/],
+    [{ name: "newer.toml", text: NEWER }, /version|schema/],
+  ];
+  for (const [file, words] of refused) {
+    await stage.check(`a bad pack dropped on the page is refused with its error: ${file.name}`, async () => {
       await stage.open(page, `/ch/${CHAPTER}`);
-      await stage.drop(page, [{ name, text }]);
+      await stage.drop(page, [file]);
       const state = await stage.until(page, (state) => state.notes.length > 0, "a note");
-      assert(state.notes.join().includes(name) && words.test(state.notes.join()), state.notes.join());
+      assert(state.notes.join().includes(file.name) && words.test(state.notes.join()), state.notes.join());
       equal(state.route, `/ch/${CHAPTER}`, "the reader stays");
     });
   }
+  await stage.check("a pack with a bad step opens and shows where it is bad", async () => {
+    await stage.drop(page, [{ name: "bad.toml", text: BAD }]);
+    const state = await stage.until(page, (state) => state.route === "/ch/bad", "the chapter");
+    assert(/bad\.toml:6/.test(state.problems.join()) && /visualizer/.test(state.problems.join()), state.problems.join());
+    await stage.picture(page, "bad-pack-en-light-1440");
+  });
   await stage.check("a file from the dialog that is nothing we know is refused by name", async () => {
     await stage.open(page, "/");
     await page.locator("canvas").focus();

@@ -151,6 +151,7 @@ async function replay(stage, page) {
   const shown = await stage.until(page, (state) => state?.experiments?.["strided_read/stride"]?.shown, "a recording is here");
   const { shown: run } = shown.experiments["strided_read/stride"];
   assert(run.is_recorded && run.all_points > 5 && /^\d{4}-\d\d-\d\d/.test(run.date), JSON.stringify(run));
+  equal(run.is_stale, false, "the recording is of the kernel of today");
   await page.locator("canvas").focus();
   await stage.focus(page, /replay/i);
   await page.keyboard.press("Space");
@@ -158,4 +159,5 @@ async function replay(stage, page) {
   await stage.until(page, (state) => experiment(state).is_replaying, "it plays");
   const end = await stage.until(page, (state) => !experiment(state).is_replaying, "it has played");
   equal(experiment(end).shown.points, run.all_points, "points at the end");
+  await stage.picture(page, "replayed-en-light-1440");
 }

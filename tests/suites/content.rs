@@ -224,7 +224,12 @@ const USUAL_ERROR: f64 = 0.12;
 /// to the reader.
 const STATED_ERROR: &[(&str, &str, f64, &str)] = &[
     ("strided_read/stride", "read", 0.50, "beyond stride 16 the measurement sinks below the model; the cause is open"),
-    ("transpose/main", "tile", 0.25, "the model takes the longer of DRAM and bank conflicts; they overlap only in part"),
+    (
+        "transpose/main",
+        "tile",
+        0.25,
+        "the model takes the longer of DRAM and bank conflicts; they overlap only in part",
+    ),
     ("transpose/main", "pad", 0.28, "the prediction is the floor by the published peak, reading and writing at once"),
     ("transpose/main", "swizzle", 0.28, "as the padded tile"),
     ("stream_copy/main", "wide", 0.18, "reading and writing in turn stays further below the published peak"),

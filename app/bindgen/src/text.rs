@@ -179,10 +179,7 @@ impl Page<'_> {
     fn figure(&self, body: &mut String, kind: Text, alt: &Localized) {
         if !alt.is_empty() {
             let (kind, alt) = (kind.get(self.lang), escape(alt.get(self.lang)));
-            let _ = writeln!(
-                body,
-                "<figure role=\"img\" aria-label=\"{alt}\"><p class=\"kind\">{kind}</p><p>{alt}</p></figure>"
-            );
+            let _ = writeln!(body, "<figure><figcaption class=\"kind\">{kind}</figcaption><p>{alt}</p></figure>");
         }
     }
 
@@ -275,7 +272,9 @@ impl Page<'_> {
 
 fn list<'a>(body: &mut String, tag: &str, items: impl Iterator<Item = &'a str>) {
     let _ = writeln!(body, "<{tag}>");
-    items.for_each(|item| drop(writeln!(body, "<li>{}</li>", escape(item))));
+    for item in items {
+        let _ = writeln!(body, "<li>{}</li>", escape(item));
+    }
     let _ = writeln!(body, "</{tag}>");
 }
 

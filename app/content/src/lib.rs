@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(first("assets/fonts/sans-rest.otf"), (true, false));
         assert_eq!(first("assets/traces/h200.vltrace"), (true, false));
         assert_eq!(first("kernels/stride/stride.experiment.toml"), (true, true));
-        assert_eq!(first("kernels/stride/stride.cu"), (true, false));
+        assert_eq!(first("kernels/stride/stride.cu"), (true, true));
         assert!(!rule::is_content("assets/fonts/build.py") && !rule::is_content("lessons/README.md"));
     }
 }

@@ -18,7 +18,8 @@ pub fn is_first(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     match path.split('/').next() {
         Some("lessons") => name == "curriculum.toml" || path.starts_with(FIRST_CHAPTER),
-        Some("kernels") => name.ends_with(".toml"),
+        // The sources too: a recording is compared with the kernel of today.
+        Some("kernels") => name.ends_with(".toml") || name.ends_with(".cu"),
         Some("assets") if path.starts_with("assets/fonts/") => name.contains("-first.") || name == "mono.ttf",
         Some("assets") => path.matches('/').count() == 1 && name.ends_with(".toml"),
         _ => false,

@@ -27,7 +27,9 @@ impl Meter {
         self.read_at = Some(now);
         let nvml = self.nvml.get_or_insert_with(|| Nvml::init().map_err(|error| why(&error)));
         self.last = match nvml {
-            Ok(nvml) => read(nvml).unwrap_or_else(|error| Gauges { why_absent: why(&error).into(), ..self.last.clone() }),
+            Ok(nvml) => {
+                read(nvml).unwrap_or_else(|error| Gauges { why_absent: why(&error).into(), ..self.last.clone() })
+            }
             Err(why) => Gauges { why_absent: (*why).into(), ..Gauges::default() },
         };
         self.last.clone()

@@ -10,8 +10,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use vramlab_gpu::RunError;
 use vramlab_gpu::client::{Client, ClientEvent, Limits, Spawn, Target};
 use vramlab_gpu::protocol::{FromChild, Job};
-use vramlab_shell::platform::{BackendState, Event, Fetch, Gauges, Platform};
 use vramlab_lesson::progress::Files;
+use vramlab_shell::platform::{BackendState, Event, Fetch, Gauges, Platform};
 use vramlab_trace::Backend;
 use vramlab_units::Lang;
 

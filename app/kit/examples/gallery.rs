@@ -13,7 +13,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for theme in Theme::ALL {
         for lang in Lang::ALL {
             let tokens = Tokens::new(theme, 1.0);
-            let mut page = Headless::new(fonts::embedded(), &tokens, vec2(width, if width < 500.0 { 3600.0 } else { 2200.0 }), 1.5).without_tofu();
+            let mut page = Headless::new(
+                fonts::embedded(),
+                &tokens,
+                vec2(width, if width < 500.0 { 3600.0 } else { 2200.0 }),
+                1.5,
+            )
+            .without_tofu();
             let mut state = Gallery::default();
             let image = page.picture(|ui| {
                 Frame::new().inner_margin(Margin::same(20)).show(ui, |ui| gallery_ui(ui, &tokens, lang, &mut state));

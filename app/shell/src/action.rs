@@ -12,7 +12,11 @@ use vramlab_units::{Lang, Map};
 pub enum Action {
     Go(Route),
     /// The figure of a step was changed: the address follows, the page stays.
-    Address { chapter: String, step: String, params: Map },
+    Address {
+        chapter: String,
+        step: String,
+        params: Map,
+    },
     /// The next or previous step of the chapter (presenter, keys).
     StepBy(i32),
     Back,

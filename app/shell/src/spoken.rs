@@ -10,12 +10,14 @@ impl App {
         let chapter = self.chapter_id().and_then(|id| self.library.chapter(id));
         let progress =
             chapter.as_ref().map(|chapter| json!({ "done": self.n_done(&chapter.id), "steps": chapter.steps.len() }));
+        let problems = chapter.as_ref().map(|chapter| self.library.problems(&chapter.id)).unwrap_or_default();
         json!({
             "route": self.route.text(),
             "lang": lang.code(),
             "is_dark": self.tokens().is_dark(),
             "has_motion": self.has_motion(),
             "title": chapter.as_ref().map(|chapter| chapter.title.get(lang)),
+            "problems": problems.iter().map(vramlab_lesson::render).collect::<Vec<_>>(),
             "progress": progress,
             "notes": self.notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(),
             "figures": self.spoken_figures(),
@@ -49,6 +51,7 @@ impl App {
                     "points": n_points,
                     "all_points": run.points.len(),
                     "is_recorded": state.shown_recording().is_some(),
+                    "is_stale": state.shown_recording().is_some_and(|recorded| recorded.is_stale),
                 })
             });
             (

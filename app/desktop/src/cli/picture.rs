@@ -36,7 +36,11 @@ fn theme(text: &str) -> Result<Theme, String> {
 
 fn scale(text: &str) -> Result<f32, String> {
     let value: f32 = text.parse().map_err(|_| format!("\"{text}\" is not a number"))?;
-    if (0.5..=4.0).contains(&value) { Ok(value) } else { Err(format!("{value} is not allowed; it must be from 0.5 to 4")) }
+    if (0.5..=4.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err(format!("{value} is not allowed; it must be from 0.5 to 4"))
+    }
 }
 
 pub fn run(args: &Args, common: &Common) -> anyhow::Result<Exit> {
