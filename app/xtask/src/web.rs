@@ -1,7 +1,7 @@
 //! The web page: built with whichever wasm toolchain the machine offers, bound, measured, walked in Chromium.
 
 use crate::machine::{has_debian_wasm, has_wasm_target, playwright_dir};
-use crate::stage::{Outcome, Report, cargo, command, has_program, output, root, run_counting};
+use crate::stage::{Outcome, Report, cargo, command, has_program, output, root};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,10 +13,6 @@ const FIRST_LOAD_BYTES: u64 = 1_900_000;
 const N_CHECKS: u32 = 36;
 
 pub fn build_and_walk(report: &mut Report) {
-    // The suites leave this crate out with the rest of the page; what of it is not of the browser is tested here.
-    report.stage("web tests without a browser", || {
-        run_counting(cargo().args(["test", "--package", "vramlab-web", "--package", "vramlab-bindgen"]))
-    });
     let mut is_built = false;
     report.stage("web build", || {
         let outcome = build(false);
