@@ -63,7 +63,7 @@ fn words(text: &str) -> Vec<&str> {
     for pair in chars.windows(2) {
         let ((_, a), (at, b)) = (pair[0], pair[1]);
         let is_wide = |c: char| c.width() == Some(2);
-        let is_break = (a == ' ' && b != ' ') || ((is_wide(a) || is_wide(b)) && a != ' ' && b != ' ');
+        let is_break = b != ' ' && (a == ' ' || is_wide(a) || is_wide(b));
         if is_break && !CLOSING.contains(b) && !OPENING.contains(a) {
             out.push(&text[start..at]);
             start = at;
