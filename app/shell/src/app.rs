@@ -333,7 +333,20 @@ impl App {
                     self.note(text, true);
                 }
             }
-            Err(error) => self.saver.failed(self.now_secs, &error),
+            Err(error) => {
+                self.saver.failed(self.now_secs, &error);
+                self.say_unsaved(&error.to_string());
+            }
+        }
+    }
+
+    /// A failed save is said once, with a way out; everything is still in memory.
+    fn say_unsaved(&mut self, why: &str) {
+        let text = crate::text::NOT_SAVED.get(self.lang()).replace("{}", why);
+        let offer = Some((crate::text::EXPORT_NOW, Action::ExportProgress));
+        let note = Note { text, is_bad: true, offer };
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
         }
     }
 
@@ -348,13 +361,7 @@ impl App {
                 }
             };
             if let Err(why) = saved.map_err(|error| error.to_string()) {
-                let lang = self.lang();
-                let text = crate::text::NOT_SAVED.get(lang).replace("{}", &why);
-                let offer = Some((crate::text::EXPORT_NOW, Action::ExportProgress));
-                let note = Note { text, is_bad: true, offer };
-                if !self.notes.contains(&note) {
-                    self.notes.push(note);
-                }
+                self.say_unsaved(&why);
             }
         }
     }

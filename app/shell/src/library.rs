@@ -67,10 +67,12 @@ impl Library {
         this
     }
 
-    /// Puts a chapter on the shelf. One that cannot be shown leaves the last good version, its problems beside it.
+    /// Puts a chapter on the shelf. One that cannot be shown, or of which no step is left, as when an editor has written
+    /// half a file, leaves the last good version, its problems beside it.
     fn shelve(&mut self, parsed: Parsed, id: &str, is_built_in: bool) {
         let problems = if is_built_in { Vec::new() } else { parsed.problems };
-        match parsed.chapter {
+        let is_known = self.chapters.contains_key(id);
+        match parsed.chapter.filter(|chapter| !is_known || !chapter.steps.is_empty()) {
             Some(chapter) => {
                 self.chapters.insert(id.to_owned(), Shelved { chapter: Rc::new(chapter), problems, is_built_in });
             }

@@ -40,7 +40,8 @@ fn titles(ui: &mut Ui, tokens: &Tokens, title: &str, term: &str) {
     let heading = RichText::new(title).font(tokens.font(Type::Card)).color(tokens.ink);
     let response = ui.add(Label::new(heading).truncate());
     ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Heading));
-    if !term.is_empty() {
+    // Beside a title that fills the row there is no room for even the ellipsis of the term.
+    if !term.is_empty() && ui.available_width() > tokens.px(24.0) {
         ui.add(Label::new(RichText::new(term).font(tokens.font(Type::Note)).color(tokens.muted)).truncate());
     }
 }

@@ -7,7 +7,7 @@ use crate::widgets;
 use egui::{Grid, RichText, Ui};
 use std::collections::BTreeMap;
 use vramlab_kit::tokens::{Tokens, Type};
-use vramlab_lesson::{Chapter, Equation, Registry, Step, SymbolSource, answer};
+use vramlab_lesson::{Chapter, Equation, Registry, Step, Symbol, SymbolSource, answer};
 use vramlab_units::{Formula, Lang, Map, Text, show};
 
 const FORMULA: Text = Text::new("公式", "Formula");
@@ -34,7 +34,10 @@ fn sliders_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, equation: &Equation, sli
     for symbol in &equation.symbols {
         if let SymbolSource::Slider { min, max, step, start } = symbol.source {
             let value = sliders.entry(symbol.name.clone()).or_insert(start);
-            let label = format!("{} {}", symbol.means.get(lang), symbol.shown.as_deref().unwrap_or(&symbol.name));
+            let shown = symbol.shown.as_deref().unwrap_or(&symbol.name);
+            // A label does not wrap; on a phone the list below says what the name means.
+            let is_narrow = ui.available_width() < tokens.px(420.0);
+            let label = if is_narrow { shown.to_owned() } else { format!("{} {shown}", symbol.means.get(lang)) };
             widgets::slider(ui, tokens, &label, value, min..=max, step, &symbol.unit);
         }
     }
@@ -75,15 +78,25 @@ fn formula_ui(ui: &mut Ui, tokens: &Tokens, equation: &Equation, values: Result<
 }
 
 fn symbols_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, step: &Step, equation: &Equation) {
-    Grid::new(("symbols", &step.id)).num_columns(3).spacing([tokens.space.m, tokens.space.xxs]).show(ui, |ui| {
+    let row = |ui: &mut Ui, symbol: &Symbol| {
+        let shown = symbol.shown.as_deref().unwrap_or(&symbol.name);
+        ui.label(RichText::new(shown).font(tokens.font(Type::Mono)));
+        ui.label(RichText::new(symbol.means.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
+        let unit = if symbol.unit == "1" { "" } else { &symbol.unit };
+        ui.label(RichText::new(unit).font(tokens.font(Type::Mono)).color(tokens.muted));
+    };
+    if ui.available_width() < tokens.px(420.0) {
+        // The cells of a grid do not wrap, and a phone is narrower than name, meaning and unit.
         for symbol in &equation.symbols {
-            let shown = symbol.shown.as_deref().unwrap_or(&symbol.name);
-            ui.label(RichText::new(shown).font(tokens.font(Type::Mono)));
-            ui.label(RichText::new(symbol.means.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
-            let unit = if symbol.unit == "1" { "" } else { &symbol.unit };
-            ui.label(RichText::new(unit).font(tokens.font(Type::Mono)).color(tokens.muted));
-            ui.end_row();
+            ui.horizontal_wrapped(|ui| row(ui, symbol));
         }
-    });
+    } else {
+        Grid::new(("symbols", &step.id)).num_columns(3).spacing([tokens.space.m, tokens.space.xxs]).show(ui, |ui| {
+            for symbol in &equation.symbols {
+                row(ui, symbol);
+                ui.end_row();
+            }
+        });
+    }
     ui.add_space(tokens.space.xs);
 }

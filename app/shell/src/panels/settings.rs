@@ -64,6 +64,9 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
                     let range = f64::from(*Settings::TEXT_SCALE.start())..=f64::from(*Settings::TEXT_SCALE.end());
                     let slider = Slider::new("", &mut scale, range).step(0.1).unit("%").default_value(1.0).width(180.0);
                     let response = slider.show(ui, &tokens);
+                    // The row names it for the eye; this is for those who hear the page.
+                    let percent = scale * 100.0;
+                    response.widget_info(|| egui::WidgetInfo::slider(true, percent, TEXT_SIZE.get(lang)));
                     // The page would jump under the pointer if it grew while it is dragged.
                     if response.changed() && !response.dragged() || response.drag_stopped() {
                         actions.push(Action::SetTextScale(scale as f32));
