@@ -207,7 +207,7 @@ impl Library {
                         invalid: point.invalid.as_ref().map(|invalid| format!("{invalid:?}")),
                     })
                     .collect();
-                (crate::page::experiment::verdict_words(&judged, experiment, lang).1, rows)
+                (crate::page::verdict_words::verdict_words(&judged, experiment, lang).1, rows)
             }
             None => (String::new(), Vec::new()),
         };

@@ -54,7 +54,7 @@ impl Saver {
         let error = self.last_error.as_ref()?;
         Some(Localized::both(
             format!("进度暂时存不下来：{error}。本次学习照常继续，请现在导出一份。"),
-            format!("Your progress cannot be saved: {error}. This session goes on in memory; export it now."),
+            format!("Your progress cannot be saved: {error}. What you do now stays in memory; export it now."),
         ))
     }
 }

@@ -107,7 +107,7 @@ pub fn load_kept(files: &mut dyn Files, name: &str, is_good: IsGood<'_>) -> Kept
         kept.can_save = false;
         kept.messages.push(Localized::both(
             format!("数据文件夹不能写（{error}）：本次学习只留在内存里，请记得导出。"),
-            format!("The data folder cannot be written ({error}): this session stays in memory; export it."),
+            format!("The data folder cannot be written ({error}): your answers stay in memory; export them."),
         ));
     }
     if kept.can_save {

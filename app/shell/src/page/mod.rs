@@ -9,6 +9,7 @@ pub mod experiment;
 pub mod figure;
 pub mod predict;
 pub mod prose;
+pub mod verdict_words;
 
 use crate::action::Action;
 use crate::app::App;
