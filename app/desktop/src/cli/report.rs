@@ -10,7 +10,7 @@ use vramlab_gpu::verdict::{self, Counters, Judged, JudgedPoint, Verdict};
 use vramlab_kit::tokens::Verdict as Tone;
 use vramlab_shell::experiments::Recorded;
 use vramlab_shell::page::chart::invalid_words;
-use vramlab_shell::page::experiment::verdict_words;
+use vramlab_shell::page::verdict_words::verdict_words;
 use vramlab_trace::{Backend, Run};
 use vramlab_units::{Lang, Text, show};
 
