@@ -1,4 +1,9 @@
 // What goes wrong in browsers: the cases B1 to B10, and files that should not be opened.
+//
+// Two have no check here. B5, memory that cannot grow: what is read is bounded before it is read (B4 here, the budgets of
+// packs and traces in their crates), and a trap that comes all the same is told as B6 is; no browser lets a test refuse
+// memory. B7, a tab that was hidden for an hour: a replay shows at most one point a frame, whatever the clock says, which
+// is a test of the shell; browsers under test never throttle.
 
 import { assert, equal } from "./stage.mjs";
 import { CHAPTER } from "./lessons.mjs";
