@@ -67,12 +67,13 @@ impl Library {
         this
     }
 
-    /// Puts a chapter on the shelf. One that cannot be shown, or of which no step is left, as when an editor has written
-    /// half a file, leaves the last good version, its problems beside it.
+    /// Puts a chapter on the shelf. One that cannot be shown, or that is empty or breaks off, as when an editor has
+    /// written half a file, leaves the last good version, its problems beside it.
     fn shelve(&mut self, parsed: Parsed, id: &str, is_built_in: bool) {
         let problems = if is_built_in { Vec::new() } else { parsed.problems };
         let is_known = self.chapters.contains_key(id);
-        match parsed.chapter.filter(|chapter| !is_known || !chapter.steps.is_empty()) {
+        let breaks_off = problems.iter().any(|problem| problem.rule == "syntax");
+        match parsed.chapter.filter(|chapter| !is_known || !(breaks_off || chapter.steps.is_empty())) {
             Some(chapter) => {
                 self.chapters.insert(id.to_owned(), Shelved { chapter: Rc::new(chapter), problems, is_built_in });
             }
