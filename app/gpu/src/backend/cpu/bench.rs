@@ -145,8 +145,8 @@ mod tests {
         assert_eq!((subject.len(), reference.len()), (5, 5));
         assert!(subject.iter().all(|ns| *ns >= 1.5e6) && reference.iter().all(|ns| *ns >= 0.2e6));
         assert_eq!(subject_turns, (0..subject_turns.len()).collect::<Vec<_>>());
-        // 200 µs are too short for a sample of their own: several are timed together.
-        assert!(reference_turns.len() >= subject_turns.len() + 4 * 4, "{}", reference_turns.len());
+        // 200 µs are too short for a sample of their own: at least four are timed together in each of the five.
+        assert!(reference_turns.len() >= 5 * 4, "{}", reference_turns.len());
     }
 
     #[test]
