@@ -12,7 +12,11 @@ struct Window {
 }
 
 impl eframe::App for Window {
-    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+    fn ui(&mut self, ui: &mut egui::Ui, frame: &mut eframe::Frame) {
+        if let Some(secs) = frame.info().cpu_usage {
+            // Of the frame before this one: layout and tessellation, not painting.
+            tracing::debug!("frame {:.2} ms", secs * 1e3);
+        }
         if let Ok(mut guard) = self.waker.lock()
             && guard.is_none()
         {
