@@ -29,7 +29,9 @@ pub fn ui(app: &App, ui: &mut Ui, actions: &mut Vec<Action>) {
                     .inner_margin(Margin::symmetric(14, 8));
                 frame.show(ui, |ui| {
                     ui.horizontal_wrapped(|ui| {
-                        let text = RichText::new(&note.text).font(tokens.font(Type::Note)).color(color);
+                        // A finding of the checker has a caret under its line.
+                        let font = if note.text.contains('\n') { Type::MonoSmall } else { Type::Note };
+                        let text = RichText::new(&note.text).font(tokens.font(font)).color(color);
                         ui.add(Label::new(text).wrap());
                         if let Some((label, action)) = &note.offer
                             && ui.button(label.get(lang)).clicked()

@@ -76,7 +76,9 @@ fn machine_ui(app: &App, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
         for (backend, name) in [(Backend::Cuda, "CUDA"), (Backend::Cpu, "CPU")] {
             let (verdict, text) = match app.platform.backend(backend) {
                 BackendState::Ready(facts) => (Verdict::Good, format!("{} · {}", facts.name, facts.driver)),
-                BackendState::Unavailable { why, fix } => (Verdict::Neutral, format!("{why}; {fix}")),
+                BackendState::Unavailable { why, fix } => {
+                    (Verdict::Neutral, format!("{why}{}{fix}", if lang == Lang::Zh { "；" } else { "; " }))
+                }
                 BackendState::Opening => (Verdict::Neutral, STARTING.get(lang).to_owned()),
                 BackendState::Unknown => (Verdict::Neutral, NOT_ASKED.get(lang).to_owned()),
             };
