@@ -37,7 +37,7 @@ struct Shelved {
 pub struct Library {
     chapters: BTreeMap<String, Shelved>,
     outline: Vec<Row>,
-    kernels: Kernels,
+    kernels: Rc<Kernels>,
     /// Trace files of the program by experiment id.
     traces: BTreeMap<String, Vec<String>>,
 }
@@ -56,7 +56,7 @@ impl Library {
         let texts = |prefix: &'static str| {
             vramlab_content::list(prefix).filter_map(|path| Some((path, vramlab_content::text(path)?)))
         };
-        let kernels = Kernels::from_files(texts("kernels/"));
+        let kernels = Rc::new(Kernels::from_files(texts("kernels/")));
         let mut this = Self { chapters: BTreeMap::new(), outline: Vec::new(), kernels, traces: trace_index() };
         this.outline = outline();
         for (path, text) in texts("lessons/") {
@@ -129,7 +129,7 @@ impl Library {
             .collect()
     }
 
-    pub fn kernels(&self) -> &Kernels {
+    pub fn kernels(&self) -> &Rc<Kernels> {
         &self.kernels
     }
 

@@ -37,7 +37,7 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make the folder {}", args.out.display()))?;
     let setup = Setup {
         out: args.out.clone(),
-        library: Library::built_in().kernels().clone(),
+        library: Library::built_in().kernels().as_ref().clone(),
         peers: args.peers.clone(),
         own: vec!["__selftest".to_owned()],
         date: crate::date::today(),

@@ -44,7 +44,8 @@ pub fn ui(
 ) {
     let tokens = app.tokens().clone();
     let lang = app.lang();
-    let Some((experiment, kernel)) = app.library.experiment(&body.run).map(|(e, k)| (e.clone(), k.clone())) else {
+    let kernels = Rc::clone(app.library.kernels());
+    let Some((experiment, kernel)) = kernels.get(&body.run) else {
         widgets::card(ui, &tokens, |ui| {
             ui.label(RichText::new(format!("no experiment is called \"{}\"", body.run)).color(tokens.bad));
         });
@@ -54,10 +55,10 @@ pub fn ui(
     advance(app, ui, &body.run);
     // Taken out for the frame: the card borrows both the state and the application.
     let state = std::mem::take(app.experiments.get(&body.run));
-    let shown = shown(app, chapter, step, &state, (&experiment, &kernel));
+    let shown = shown(app, chapter, step, &state, (experiment, kernel));
     let is_hidden = is_hidden(app, chapter, step, &state);
     widgets::card(ui, &tokens, |ui| {
-        header_ui(app, ui, &tokens, step, &experiment, &state, shown.judged.as_ref(), actions);
+        header_ui(app, ui, &tokens, step, experiment, &state, shown.judged.as_ref(), actions);
         markdown_ui(app, ui, &chapter.id, &body.text, actions);
         ui.add_space(tokens.space.xs);
         if is_hidden || shown.is_empty {
@@ -71,7 +72,7 @@ pub fn ui(
         ui.add_space(tokens.space.xs);
         activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions);
         if let Some(judged) = &shown.judged {
-            verdict_ui(ui, &tokens, lang, &state, judged, &experiment);
+            verdict_ui(ui, &tokens, lang, &state, judged, experiment);
             if !matches!(judged.verdict, Verdict::Incomplete) {
                 markdown_ui(app, ui, &chapter.id, &body.explain, actions);
                 actions.extend(done(app, chapter, step));

@@ -104,8 +104,8 @@ fn gauge_ui(ui: &mut Ui, tokens: &Tokens, label: &str, value: &str, share: Optio
     }
 }
 
-fn entry_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang, idx: usize, actions: &mut Vec<Action>) {
-    let Some(entry) = app.notebook.entries.get(idx).cloned() else { return };
+fn entry_ui(app: &App, ui: &mut Ui, tokens: &Tokens, lang: Lang, idx: usize, actions: &mut Vec<Action>) {
+    let Some(entry) = app.notebook.entries.get(idx) else { return };
     let title = app.library.experiment_title(&entry.run.experiment, lang);
     widgets::card_small(ui, tokens, |ui| {
         ui.horizontal(|ui| {
@@ -117,7 +117,7 @@ fn entry_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang, idx: usize,
         let about = format!("{} · {} · {}", entry.run.device.name, entry.run.mode, entry.run.date);
         ui.label(RichText::new(about).font(tokens.font(Type::Small)).color(tokens.muted));
         ui.label(RichText::new(&entry.verdict).font(tokens.font(Type::Note)));
-        hypothesis_ui(ui, tokens, lang, idx, &entry, actions);
+        hypothesis_ui(ui, tokens, lang, idx, entry, actions);
     });
 }
 
