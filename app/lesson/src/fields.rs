@@ -13,6 +13,8 @@ pub enum Holds {
     /// Text for the reader: `{ zh = "…", en = "…" }`, or a plain string in a chapter with `lang`.
     Localized,
     LocalizedList,
+    /// A list of ids, names or addresses: texts that are the same in both languages.
+    PlainList,
     Number,
     /// [`crate::SCHEMA`].
     Version,
@@ -161,8 +163,13 @@ const VISUALIZER: &[Field] = &[
     ALT,
 ];
 
-const EXPERIMENT: &[Field] = &[
+const RUN: &[Field] = &[
     must("run", Holds::Plain, Text::new("实验：内核目录/名字", "The experiment: KERNEL/NAME")),
+    may(
+        "name",
+        Holds::Localized,
+        Text::new("同一张卡片里有几个实验时，它叫什么", "What it is called where a card holds several"),
+    ),
     may("set", Holds::Params, Text::new("本章固定的参数", "Parameters that the chapter sets")),
     must("text", Holds::Localized, Text::new("运行前的说明", "What is about to be measured")),
     should(
@@ -172,6 +179,9 @@ const EXPERIMENT: &[Field] = &[
     ),
     ALT,
 ];
+
+const EXPERIMENT: &[Field] =
+    &[may("also", Holds::Tables(RUN), Text::new("同一张卡片里的其他实验", "Further experiments in the same card"))];
 
 /// One option of a choice.
 pub const OPTION: &[Field] = &[
@@ -261,7 +271,11 @@ pub const KINDS: &[Kind] = &[
         fields: &[STEP, QUESTION, PREDICT],
         doc: Text::new("揭晓前的预测，不计分", "A question before anything is revealed; not graded"),
     },
-    Kind { id: "experiment", fields: &[STEP, EXPERIMENT], doc: Text::new("实验", "An experiment, live or replayed") },
+    Kind {
+        id: "experiment",
+        fields: &[STEP, RUN, EXPERIMENT],
+        doc: Text::new("实验", "An experiment, live or replayed"),
+    },
     Kind { id: "check", fields: &[STEP, QUESTION], doc: Text::new("检查题", "A check question") },
 ];
 

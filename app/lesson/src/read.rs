@@ -91,6 +91,15 @@ impl<'a> Reader<'a> {
                     self.check_localized(item, key, &path);
                 }
             }
+            (Holds::PlainList, Data::List(list)) => {
+                for (idx, item) in list.iter().enumerate() {
+                    self.spans.insert(format!("{path}[{idx}]"), item.span.clone());
+                    match &item.data {
+                        Data::Text(text) => self.check_length(text, key, &item.span),
+                        _ => self.wrong_type(item, key, "a list of texts"),
+                    }
+                }
+            }
             (Holds::Number, Data::Number(_)) | (Holds::Flag, Data::Flag(_)) => {}
             (Holds::Version, Data::Number(number)) => {
                 if number.as_u64() != Some(u64::from(crate::SCHEMA)) {
@@ -278,6 +287,16 @@ pub fn text(table: &Table, key: &str) -> Option<String> {
     }
 }
 
+/// The texts of a list; what is no text has been noted.
+pub fn texts(table: &Table, key: &str) -> Vec<String> {
+    let Some(Data::List(list)) = table.get(key).map(|node| &node.data) else { return Vec::new() };
+    let texts = list.iter().filter_map(|node| match &node.data {
+        Data::Text(text) => Some(text.clone()),
+        _ => None,
+    });
+    texts.collect()
+}
+
 pub fn number(table: &Table, key: &str) -> Option<f64> {
     match table.get(key).map(|node| &node.data) {
         Some(Data::Number(number)) => number.as_f64(),
@@ -361,7 +380,7 @@ fn expected(holds: Holds) -> &'static str {
     match holds {
         Holds::Plain | Holds::Id | Holds::Choice(_) => "text",
         Holds::Localized => "text, or { zh = \"…\", en = \"…\" }",
-        Holds::LocalizedList => "a list of texts",
+        Holds::LocalizedList | Holds::PlainList => "a list of texts",
         Holds::Number => "a number",
         Holds::Version | Holds::Minutes => "an integer",
         Holds::Flag => "true or false",

@@ -88,6 +88,7 @@ fn property(field: &Field) -> Value {
         Holds::Id => json!({ "type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,63}$" }),
         Holds::Localized => json!({ "allOf": [{ "$ref": "#/definitions/localized" }] }),
         Holds::LocalizedList => json!({ "type": "array", "items": { "$ref": "#/definitions/localized" } }),
+        Holds::PlainList => json!({ "type": "array", "items": { "type": "string" } }),
         Holds::Number => json!({ "type": "number" }),
         Holds::Version => json!({ "const": SCHEMA }),
         Holds::Minutes => json!({ "type": "integer", "minimum": 1, "maximum": 600 }),

@@ -125,6 +125,11 @@ pub fn read(text: &str) -> Document {
     document
 }
 
+/// A content file that is not a chapter: one table, and what the parser complained about.
+pub fn whole(text: &str) -> (Table, Vec<SyntaxError>) {
+    parse(text, 0)
+}
+
 fn from_whole(mut head: Table) -> Document {
     let mut items = Vec::new();
     for list in LISTS {
