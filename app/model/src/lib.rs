@@ -5,20 +5,31 @@
 //! experiments and checks all ask the same code.
 
 pub mod access;
+pub mod amdahl;
 pub mod aos_soa;
 pub mod bank_conflicts;
+pub mod bottleneck;
 pub mod bytes_in_flight;
 pub mod coalescing;
+pub mod compare_runs;
 pub mod cpu_aos_soa;
 pub mod cpu_stride;
 pub mod cpu_transpose;
+pub mod divergence;
 pub mod false_sharing;
 mod fields;
+pub mod gustafson;
+pub mod latency_cycles;
+pub mod littles_law;
 pub mod peak_bandwidth;
 pub mod registry;
+pub mod sample_plan;
+pub mod samples;
 pub mod schema;
 pub mod stream;
 pub mod strided_bandwidth;
+pub mod thread_index;
 pub mod transpose;
+pub mod utilisation;
 
 pub use registry::{Entry, MODELS, eval, find};

@@ -1,16 +1,26 @@
 //! The slice of all models. `eval`, `list models`, the checker, experiments and the docs iterate it.
 
+use crate::amdahl::Amdahl;
 use crate::aos_soa::AosSoa;
 use crate::bank_conflicts::BankConflicts;
+use crate::bottleneck::Bottleneck;
 use crate::bytes_in_flight::BytesInFlight;
 use crate::coalescing::Coalescing;
+use crate::compare_runs::CompareRuns;
 use crate::cpu_aos_soa::CpuAosSoa;
 use crate::cpu_stride::CpuStride;
 use crate::cpu_transpose::CpuTranspose;
+use crate::divergence::Divergence;
 use crate::false_sharing::FalseSharing;
+use crate::gustafson::Gustafson;
+use crate::latency_cycles::LatencyCycles;
+use crate::littles_law::LittlesLaw;
 use crate::peak_bandwidth::PeakBandwidth;
+use crate::sample_plan::SamplePlan;
 use crate::strided_bandwidth::StridedBandwidth;
+use crate::thread_index::ThreadIndex;
 use crate::transpose::TransposeModel;
+use crate::utilisation::Utilisation;
 use vramlab_units::{Args, FieldError, FieldSpec, Map, Text};
 
 /// A model as the registry sees it. The typed function beside it is what Rust code calls.
@@ -67,17 +77,27 @@ const fn entry<M: Model>() -> Entry {
 
 /// Every model of the course, in alphabetical order of ids.
 pub const MODELS: &[Entry] = &[
+    entry::<Amdahl>(),
     entry::<AosSoa>(),
     entry::<BankConflicts>(),
+    entry::<Bottleneck>(),
     entry::<BytesInFlight>(),
     entry::<Coalescing>(),
+    entry::<CompareRuns>(),
     entry::<CpuAosSoa>(),
     entry::<CpuStride>(),
     entry::<CpuTranspose>(),
+    entry::<Divergence>(),
     entry::<FalseSharing>(),
+    entry::<Gustafson>(),
+    entry::<LatencyCycles>(),
+    entry::<LittlesLaw>(),
     entry::<PeakBandwidth>(),
+    entry::<SamplePlan>(),
     entry::<StridedBandwidth>(),
+    entry::<ThreadIndex>(),
     entry::<TransposeModel>(),
+    entry::<Utilisation>(),
 ];
 
 /// The model called `id`.
