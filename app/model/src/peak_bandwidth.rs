@@ -8,7 +8,7 @@
 
 use crate::fields;
 use crate::registry::Model;
-use vramlab_units::{Args, FieldError, FieldSpec, GbPerSec, Map, Text};
+use vramlab_units::{Args, FieldError, FieldSpec, GbPerSec, Map, Ratio, Text, Value};
 
 /// Transfers in one clock of a double-data-rate memory.
 pub const TRANSFERS_PER_CLOCK: f64 = 2.0;
@@ -19,6 +19,25 @@ pub fn gbit_per_pin_from_clock(mem_clock_mhz: f64) -> f64 {
 
 pub fn run(bus_bits: u64, gbit_per_pin: f64) -> GbPerSec {
     GbPerSec(gbit_per_pin * bus_bits as f64 / 8.0)
+}
+
+/// Data pins of one HBM stack, up to and including HBM3e.
+/// Source: JEDEC JESD235 and JESD238 (HBM, HBM3); HBM4 doubles it.
+pub const HBM_STACK_BITS: u64 = 1024;
+/// Data pins of one GDDR chip.
+/// Source: JEDEC JESD250 (GDDR6), JESD239 (GDDR7).
+pub const GDDR_CHIP_BITS: u64 = 32;
+
+/// The pins of each stack or chip behind a bus: as many full ones as fit, and what is left over.
+pub fn parts(bus_bits: u64, bits_of_one: u64) -> Vec<u64> {
+    let n_full = (bus_bits / bits_of_one) as usize;
+    let rest = bus_bits % bits_of_one;
+    std::iter::repeat_n(bits_of_one, n_full).chain((rest > 0).then_some(rest)).collect()
+}
+
+/// The computed peak against the one that a vendor prints.
+pub fn of_published(peak: GbPerSec, published_gb_per_s: f64) -> Ratio {
+    Ratio(peak.0 / published_gb_per_s)
 }
 
 pub struct PeakBandwidth;
@@ -43,10 +62,12 @@ impl Model for PeakBandwidth {
             "NVML 报告的显存时钟；与 gbit_per_pin 二选一",
             "Memory clock as NVML reports it; either this or gbit_per_pin",
         );
+        let published = Text::new("厂商公布的带宽，用来比较", "Bandwidth that the vendor prints, to compare with");
         vec![
-            FieldSpec::int("bus_bits", "bit", 8, 65_536, Text::new("显存总线位宽", "Width of the memory bus")),
+            FieldSpec::int("bus_bits", "bit", 1, 65_536, Text::new("显存总线位宽", "Width of the memory bus")),
             FieldSpec::num("gbit_per_pin", "Gb/s", 0.01, 100.0, pin).optional(),
             FieldSpec::num("mem_clock_mhz", "MHz", 1.0, 50_000.0, clock).optional(),
+            FieldSpec::num("published_gb_per_s", "GB/s", 0.1, 1.0e6, published).optional(),
         ]
     }
 
@@ -60,6 +81,8 @@ impl Model for PeakBandwidth {
                 Text::new("峰值带宽，10⁹ 字节每秒", "Peak bandwidth, 10⁹ bytes per second"),
             ),
             FieldSpec::num("gbit_per_pin", "Gb/s", 0.0, 100.0, Text::new("每根数据线的速率", "Rate of one data pin")),
+            FieldSpec::num("of_published", "%", 0.0, 1.0e7, Text::new("算出的占公布的多少", "Computed over published"))
+                .optional(),
         ]
     }
 
@@ -76,15 +99,20 @@ impl Model for PeakBandwidth {
                 return Err(FieldError::Missing { field: "gbit_per_pin".to_owned(), legal });
             }
         };
+        let peak = run(args.uint("bus_bits"), gbit_per_pin);
+        let published = args.has("published_gb_per_s").then(|| args.num("published_gb_per_s"));
+        let ratio = published.map(|published| fields::number(of_published(peak, published).0));
         Ok(fields::answer([
-            ("gb_per_s", fields::number(run(args.uint("bus_bits"), gbit_per_pin).0)),
+            ("gb_per_s", fields::number(peak.0)),
             ("gbit_per_pin", fields::number(gbit_per_pin)),
+            ("of_published", ratio.unwrap_or(Value::Null)),
         ]))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::fields::testing::question;
     use crate::registry::eval;
     use serde_json::{Value, json};
@@ -103,6 +131,34 @@ mod tests {
         check(json!({"bus_bits": 5120, "mem_clock_mhz": 1215}), 1555.0, 0.5);
         check(json!({"bus_bits": 384, "gbit_per_pin": 21}), 1008.0, 0.0);
         check(json!({"bus_bits": 6016, "mem_clock_mhz": 3201}), 4814.3, 0.05);
+    }
+
+    /// Brief 01, vectors 1 and 2.
+    #[test]
+    fn peaks_follow_from_pins_or_clocks() {
+        check(json!({"bus_bits": 5120, "gbit_per_pin": 2.43}), 1555.2, 1e-6);
+        check(json!({"bus_bits": 512, "gbit_per_pin": 28}), 1792.0, 1e-6);
+        check(json!({"bus_bits": 6144, "mem_clock_mhz": 3201}), 4916.736, 1e-6);
+        check(json!({"bus_bits": 7680, "mem_clock_mhz": 3996}), 7672.32, 1e-6);
+        let given = json!({"bus_bits": 6144, "mem_clock_mhz": 3201, "published_gb_per_s": 4800});
+        let answer = eval("peak_bandwidth", &question(&given)).unwrap();
+        assert!((answer["of_published"].as_f64().unwrap() - 1.02432).abs() < 1e-9);
+    }
+
+    /// Brief 01, geometry: 5120 bit are five stacks, 384 bit are twelve chips; the H200's driver reports less than six.
+    #[test]
+    fn a_bus_is_made_of_stacks_or_chips() {
+        assert_eq!(parts(5120, HBM_STACK_BITS), [1024; 5]);
+        assert_eq!(parts(384, GDDR_CHIP_BITS), [32; 12]);
+        assert_eq!(parts(6016, HBM_STACK_BITS), [1024, 1024, 1024, 1024, 1024, 896]);
+    }
+
+    /// Brief 01, vector 7.
+    #[test]
+    fn a_bus_of_no_bits_is_refused_by_name() {
+        let given = json!({"bus_bits": 0, "gbit_per_pin": 21});
+        let error = eval("peak_bandwidth", &question(&given)).unwrap_err();
+        assert_eq!(error.to_string(), "bus_bits = 0 is not allowed; it must be an integer from 1 to 65536");
     }
 
     #[test]
