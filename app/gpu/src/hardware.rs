@@ -21,6 +21,10 @@ pub struct Profile {
     pub id: String,
     /// As the driver names it.
     pub name: String,
+    /// Kind of the memory chips, as their standard is called: `HBM3e`, `GDDR6`.
+    pub memory: Option<String>,
+    /// Bandwidth as the vendor prints it, which need not be what bus and clock give.
+    pub published_gb_per_s: Option<Fact>,
     /// By the names of [`DeviceFacts`].
     pub facts: BTreeMap<String, Fact>,
 }
@@ -56,6 +60,10 @@ struct File {
 struct Device {
     id: String,
     name: String,
+    #[serde(default)]
+    memory: Option<(String, String)>,
+    #[serde(default)]
+    published_gb_per_s: Option<Entry>,
     #[serde(flatten)]
     facts: BTreeMap<String, Entry>,
 }
@@ -113,25 +121,34 @@ impl Profile {
 }
 
 fn profile(device: Device, sources: &BTreeMap<String, Source>) -> Result<Profile, String> {
-    let id = device.id;
-    let fact = |(name, entry): (String, Entry)| {
+    let Device { id, name, memory, published_gb_per_s, facts } = device;
+    let known = |name: &str, source: &str| {
+        let reason = || format!("{id}.{name}: there is no source \"{source}\"");
+        sources.contains_key(source).then_some(()).ok_or_else(reason)
+    };
+    let fact = |name: &str, entry: Entry| {
         let (value, source, mark) = match entry {
             Entry::Plain(value, source) => (value, source, None),
             Entry::Marked(value, source, mark) => (value, source, Some(mark)),
         };
-        if !DeviceFacts::NAMES.contains(&name.as_str()) {
-            return Err(format!("{id}: there is no fact \"{name}\""));
-        }
-        if !sources.contains_key(&source) {
-            return Err(format!("{id}.{name}: there is no source \"{source}\""));
-        }
+        known(name, &source)?;
         if mark.as_ref().is_some_and(|mark| mark != "doubtful") {
             return Err(format!("{id}.{name}: the only mark is \"doubtful\""));
         }
-        Ok((name, Fact { value, source, is_doubtful: mark.is_some() }))
+        Ok(Fact { value, source, is_doubtful: mark.is_some() })
     };
-    let facts = device.facts.into_iter().map(fact).collect::<Result<_, _>>()?;
-    Ok(Profile { id, name: device.name, facts })
+    let named = |(name, entry): (String, Entry)| {
+        if !DeviceFacts::NAMES.contains(&name.as_str()) {
+            return Err(format!("{id}: there is no fact \"{name}\""));
+        }
+        fact(&name, entry).map(|fact| (name, fact))
+    };
+    if let Some((_, source)) = &memory {
+        known("memory", source)?;
+    }
+    let published_gb_per_s = published_gb_per_s.map(|entry| fact("published_gb_per_s", entry)).transpose()?;
+    let facts = facts.into_iter().map(named).collect::<Result<_, _>>()?;
+    Ok(Profile { name, memory: memory.map(|(kind, _)| kind), published_gb_per_s, facts, id: id.clone() })
 }
 
 #[cfg(test)]
@@ -177,11 +194,24 @@ mod tests {
         assert_eq!(hardware.named("NVIDIA H200").unwrap().id, "h200");
     }
 
+    /// What a vendor prints lies within 5 % of what bus and clock give, except where the file calls a number doubtful.
+    #[test]
+    fn published_bandwidths_are_near_the_computed_ones() {
+        for device in &hardware().devices {
+            assert!(device.memory.as_ref().is_some_and(|kind| kind.starts_with("HBM") || kind.starts_with("GDDR")));
+            let published = device.published_gb_per_s.as_ref().unwrap();
+            let computed = device.facts["peak_gb_per_s"].value;
+            let is_near = (published.value / computed - 1.0).abs() < 0.05;
+            assert!(is_near || published.is_doubtful, "{}: {} against {computed}", device.id, published.value);
+        }
+    }
+
     #[test]
     fn a_number_without_its_source_is_refused() {
         let text =
             "schema = 1\n[source.a]\ntext = \"x\"\ndate = \"2026-11-30\"\n[[device]]\nid = \"x\"\nname = \"X\"\n";
         assert!(Hardware::read(&format!("{text}cc = [75, \"b\"]")).unwrap_err().contains("no source \"b\""));
+        assert!(Hardware::read(&format!("{text}memory = [\"HBM3\", \"b\"]")).unwrap_err().contains("x.memory"));
         assert!(Hardware::read(&format!("{text}cc = 75")).is_err());
         assert!(Hardware::read(&format!("{text}colour = [1, \"a\"]")).unwrap_err().contains("colour"));
     }
