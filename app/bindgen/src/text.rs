@@ -6,7 +6,7 @@ use crate::site::Files;
 use anyhow::{Context as _, bail};
 use std::fmt::Write as _;
 use vramlab_lesson::answer::{Values, draw, substitute, value_of};
-use vramlab_lesson::{Audit, Chapter, Equation, Form, Question, Step, StepBody, SymbolSource, Verdict};
+use vramlab_lesson::{Audit, Chapter, Equation, ExperimentStep, Form, Question, Step, StepBody, SymbolSource, Verdict};
 use vramlab_units::{FieldError, Lang, Localized, Map, Text, show};
 
 const APP: Text = Text::new("显存实验台 · 文字版", "VRAM Lab, text version");
@@ -23,6 +23,8 @@ const WHERE: Text = Text::new("其中", "where");
 const AUDITS: Text = Text::new("这些说法对吗？", "Are these claims right?");
 const SOURCE: Text = Text::new("来源", "Source");
 const REVIEWS: Text = Text::new("复习", "Review");
+const DRAWN: Text =
+    Text::new("曲线由下面的实验给出。", "The experiment below gives the curve.");
 const RIGHT_ORDER: Text = Text::new("正确的顺序", "The right order");
 const RIGHT: Text = Text::new("对", "right");
 const WRONG: Text = Text::new("不对", "wrong");
@@ -160,14 +162,11 @@ impl Page<'_> {
                 self.prose(body, &figure.text);
                 self.figure(body, FIGURE, &figure.alt);
             }
+            StepBody::Figure(figure) => self.author_figure(body, figure)?,
             StepBody::Predict(predict) => self.question(body, &predict.question)?,
             StepBody::Experiment(experiment) => {
-                self.prose(body, &experiment.text);
-                self.figure(body, EXPERIMENT, &experiment.alt);
-                if !experiment.explain.is_empty() {
-                    let _ = writeln!(body, "<details><summary>{}</summary>", RESULT.get(self.lang));
-                    self.prose(body, &experiment.explain);
-                    body.push_str("</details>\n");
+                for run in experiment.all() {
+                    self.run(body, run);
                 }
             }
             StepBody::Check(question) => self.question(body, question)?,
@@ -176,11 +175,41 @@ impl Page<'_> {
         Ok(())
     }
 
+    fn run(&self, body: &mut String, run: &ExperimentStep) {
+        if !run.name.is_empty() {
+            let _ = writeln!(body, "<h3>{}</h3>", escape(run.name.get(self.lang)));
+        }
+        self.prose(body, &run.text);
+        self.figure(body, EXPERIMENT, &run.alt);
+        if !run.explain.is_empty() {
+            let _ = writeln!(body, "<details><summary>{}</summary>", RESULT.get(self.lang));
+            self.prose(body, &run.explain);
+            body.push_str("</details>\n");
+        }
+    }
+
     fn figure(&self, body: &mut String, kind: Text, alt: &Localized) {
         if !alt.is_empty() {
             let (kind, alt) = (kind.get(self.lang), escape(alt.get(self.lang)));
             let _ = writeln!(body, "<figure><figcaption class=\"kind\">{kind}</figcaption><p>{alt}</p></figure>");
         }
+    }
+
+    /// An author's figure at its start: what it shows, its key numbers, its finding.
+    fn author_figure(&self, body: &mut String, figure: &vramlab_lesson::Figure) -> anyhow::Result<()> {
+        self.prose(body, &figure.text);
+        self.figure(body, FIGURE, &figure.alt);
+        let picture = vramlab_lesson::figure::picture(figure, &Values::new(), &eval)?;
+        if !picture.key.is_empty() {
+            body.push_str("<dl>\n");
+            for key in &picture.key {
+                let value = escape(&show::with_unit(key.value, &key.unit));
+                let _ = writeln!(body, "<dt>{}</dt><dd>{value}</dd>", escape(key.label.get(self.lang)));
+            }
+            body.push_str("</dl>\n");
+        }
+        self.prose(body, &picture.caption);
+        Ok(())
     }
 
     fn equation(&self, body: &mut String, equation: &Equation) {
@@ -240,6 +269,9 @@ impl Page<'_> {
                     );
                 }
                 body.push_str("</ul>\n");
+            }
+            Form::Sketch(_) => {
+                let _ = writeln!(body, "<p>{}</p>", DRAWN.get(lang));
             }
             Form::Order { items } => {
                 let _ = writeln!(body, "<p>{}</p>", RIGHT_ORDER.get(lang));

@@ -154,6 +154,13 @@ pub enum Given {
     Order {
         items: Vec<usize>,
     },
+    /// A curve drawn on the plot: places of the sweep with the value drawn there, in ascending order of places.
+    Sketch {
+        points: Vec<(f64, f64)>,
+    },
+    /// A form of a later version: kept as it is, so that a newer window loses nothing to an older one.
+    #[serde(untagged)]
+    Later(Map),
 }
 
 /// Whether an answer is right. `right` is the number that [`value_of`] gave; other forms do not look at it.
@@ -207,6 +214,18 @@ mod tests {
         let seen: std::collections::BTreeSet<String> = (0..6).map(|n| format!("{:?}", draw(&question, n))).collect();
         assert_eq!(seen.len(), 6);
         assert_eq!(draw(&question, 6), draw(&question, 0));
+    }
+
+    /// A newer version may know forms that this one does not.
+    #[test]
+    fn forms_of_answers_are_kept_known_or_not() {
+        let read = |text: &str| serde_json::from_str::<Given>(text).unwrap();
+        let sketch = Given::Sketch { points: vec![(1.0, 4600.0), (2.0, 2300.5)] };
+        assert_eq!(read(r#"{"form": "sketch", "points": [[1, 4600], [2.0, 2300.5]]}"#), sketch);
+        assert_eq!(read(&serde_json::to_string(&sketch).unwrap()), sketch);
+        let later = r#"{"form":"hummed","notes":[1,2]}"#;
+        assert_eq!(serde_json::to_string(&read(later)).unwrap(), later);
+        assert!(!is_right(&Form::Order { items: Vec::new() }, &read(later), 0.0));
     }
 
     #[test]

@@ -2,13 +2,14 @@
 //! fields a form of question needs, and where a symbol's number comes from.
 
 use crate::chapter::{
-    Answer, Audit, Choice, Equation, ExperimentStep, Form, ModelRef, Predict, Question, StepBody, Symbol, SymbolSource,
-    Verdict, VisualizerStep,
+    Answer, Audit, Choice, Equation, ExperimentStep, Form, ModelRef, Predict, Question, StepBody, Sketch, Symbol,
+    SymbolSource, Verdict, VisualizerStep,
 };
 use crate::fields::{self, KINDS};
 use crate::read::{Reader, inner, is_true, number, params, redraw, shorten, tables, text};
 use crate::tree::{Data, Item, Span, Table};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use vramlab_units::field::did_you_mean;
 use vramlab_units::{Formula, Map};
 
@@ -34,6 +35,7 @@ pub fn step(reader: &mut Reader<'_>, typed: &mut Typed, item: &Item, path: &str)
     match kind.id {
         "prose" => Some(StepBody::Prose { text: reader.localized(table, "text") }),
         "equation" => equation(reader, item, path).map(StepBody::Equation),
+        "figure" => crate::figure::build::figure(reader, item, path).map(|figure| StepBody::Figure(Arc::new(figure))),
         "visualizer" => Some(StepBody::Visualizer(VisualizerStep {
             show: text(table, "show")?,
             params: params(table, "params"),
@@ -48,15 +50,25 @@ pub fn step(reader: &mut Reader<'_>, typed: &mut Typed, item: &Item, path: &str)
                 at_x: number(table, "at"),
             }))
         }
-        "experiment" => Some(StepBody::Experiment(ExperimentStep {
-            run: text(table, "run")?,
-            text: reader.localized(table, "text"),
-            explain: reader.localized(table, "explain"),
-            set: params(table, "set"),
-            alt: reader.localized(table, "alt"),
-        })),
+        "experiment" => {
+            let mut first = run(reader, table)?;
+            first.also = tables(table, "also").into_iter().filter_map(|also| run(reader, also)).collect();
+            Some(StepBody::Experiment(first))
+        }
         _ => question(reader, typed, item, path).map(StepBody::Check),
     }
+}
+
+fn run(reader: &mut Reader<'_>, table: &Table) -> Option<ExperimentStep> {
+    Some(ExperimentStep {
+        run: text(table, "run")?,
+        text: reader.localized(table, "text"),
+        explain: reader.localized(table, "explain"),
+        set: params(table, "set"),
+        alt: reader.localized(table, "alt"),
+        name: reader.localized(table, "name"),
+        also: Vec::new(),
+    })
 }
 
 pub fn audit(reader: &mut Reader<'_>, item: &Item, path: &str) -> Option<Audit> {
@@ -152,7 +164,7 @@ fn symbol(reader: &mut Reader<'_>, table: &Table, span: &Span) -> Option<Symbol>
     })
 }
 
-fn model_ref(table: &Table) -> Option<ModelRef> {
+pub(crate) fn model_ref(table: &Table) -> Option<ModelRef> {
     Some(ModelRef { model: text(table, "model")?, set: params(table, "set"), take: text(table, "take")? })
 }
 
@@ -188,8 +200,43 @@ fn form(reader: &mut Reader<'_>, typed: &mut Typed, item: &Item, path: &str) -> 
             }
             Some(Form::Order { items })
         }
+        "sketch" => sketch_form(reader, item, path).map(Form::Sketch),
         _ => None,
     }
+}
+
+/// A curve has no answer of its own: the run that reveals it is the truth.
+fn sketch_form(reader: &mut Reader<'_>, item: &Item, path: &str) -> Option<Sketch> {
+    let table = &item.table;
+    if text(table, "kind").as_deref() != Some("predict") {
+        let span = span_of(reader, &format!("{path}.form"), &item.header);
+        let what = "a curve is drawn in a step of kind \"predict\" only".to_owned();
+        reader.fail("wrong-form", &span, what, Some("ask for a number, a choice or an order here".to_owned()));
+    }
+    for (key, help) in [
+        ("revealed_by", "the id of the experiment step on whose axes the curve is drawn"),
+        ("min", "the lower end of the y axis"),
+        ("max", "the upper end of the y axis"),
+    ] {
+        if table.get(key).is_none() {
+            let what = format!("a prediction of form \"sketch\" needs the field \"{key}\"");
+            reader.fail("missing-field", &item.header, what, Some(help.to_owned()));
+        }
+    }
+    for key in ["answer", "unit", "tolerance", "at", "option", "items", "redraw"] {
+        if table.get(key).is_some() {
+            let span = span_of(reader, &format!("{path}.{key}"), &item.header);
+            let what = format!("a prediction of form \"sketch\" has no use for \"{key}\"");
+            let help = "the truth, its unit and its places come from the experiment".to_owned();
+            reader.note("unknown-field", &span, what, Some(help));
+        }
+    }
+    let (min, max) = (number(table, "min")?, number(table, "max")?);
+    if min >= max {
+        let span = span_of(reader, &format!("{path}.max"), &item.header);
+        reader.fail("out-of-range", &span, format!("the y axis ends at {max} and begins at {min}"), None);
+    }
+    Some(Sketch { run: text(table, "run"), series: text(table, "series"), min, max })
 }
 
 fn number_form(reader: &mut Reader<'_>, typed: &mut Typed, item: &Item, path: &str) -> Option<Form> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 use vramlab_units::{Lang, Localized, Map};
 
 /// The schema version this program writes and reads.
@@ -47,6 +48,8 @@ pub enum StepBody {
     },
     Equation(Equation),
     Visualizer(VisualizerStep),
+    /// Shared, so that a page sees at once whether its figure has been read anew.
+    Figure(Arc<crate::figure::Figure>),
     Predict(Predict),
     Experiment(ExperimentStep),
     Check(Question),
@@ -133,6 +136,22 @@ pub struct ExperimentStep {
     /// Parameters the chapter sets, within the experiment's ranges.
     pub set: Map,
     pub alt: Localized,
+    /// What the run is called beside the others of its card; the experiment's own title if empty.
+    pub name: Localized,
+    /// Further runs that are looked at in the same card. They have none of their own.
+    pub also: Vec<ExperimentStep>,
+}
+
+impl ExperimentStep {
+    /// Every run of the card, the first one first.
+    pub fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.also)
+    }
+
+    /// The run at `idx` of [`Self::all`], the first one if there is none.
+    pub fn at(&self, idx: usize) -> &Self {
+        idx.checked_sub(1).and_then(|idx| self.also.get(idx)).unwrap_or(self)
+    }
 }
 
 /// A question with an answer: in a predict box, as a check, or in the review deck.
@@ -171,6 +190,30 @@ pub enum Form {
     Order {
         items: Vec<Localized>,
     },
+    /// A curve drawn on the empty plot of the experiment that reveals it. Only in a predict step.
+    Sketch(Sketch),
+}
+
+/// What is drawn: axes, places and units come from the experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sketch {
+    /// Which run of the revealing card, if it has several; else the first.
+    pub run: Option<String>,
+    /// Which series of the experiment; else its first.
+    pub series: Option<String>,
+    /// Range of the y axis, in the experiment's unit.
+    pub min: f64,
+    pub max: f64,
+}
+
+/// What a sketch needs to know of an experiment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    pub series: Vec<String>,
+    /// How many places its sweep has.
+    pub n_places: usize,
+    /// Its y axis is logarithmic.
+    pub is_log: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -236,10 +279,16 @@ pub trait Registry {
     fn check_experiment(&self, id: &str, set: &Map) -> Result<(), vramlab_units::FieldError>;
     /// Whether the experiment declares an expected effect.
     fn has_effect(&self, id: &str) -> bool;
+    /// The series and axes of an experiment, for curves that are predicted.
+    fn shape_of(&self, id: &str) -> Option<Shape>;
     /// Asks a model.
     fn eval(&self, model: &str, set: &Map) -> Result<Map, vramlab_units::FieldError>;
     /// Unit of one field of a model's answer, to be compared with the unit that a question prints.
     fn answer_unit(&self, model: &str, field: &str) -> Option<String>;
+    /// Unit of one field of a model's question; `None` if it is not known.
+    fn question_unit(&self, _model: &str, _field: &str) -> Option<String> {
+        None
+    }
     /// Whether the embedded fonts can draw `c`.
     fn has_glyph(&self, c: char) -> bool;
     /// Files of the pack, for images and links: whether `path` exists beside the chapter.

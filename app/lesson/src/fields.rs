@@ -16,6 +16,8 @@ pub enum Holds {
     /// A list of ids, names or addresses: texts that are the same in both languages.
     PlainList,
     Number,
+    /// A list of numbers.
+    Numbers,
     /// [`crate::SCHEMA`].
     Version,
     /// An integer from 1 to 600.
@@ -58,7 +60,7 @@ pub struct Kind {
     pub doc: Text,
 }
 
-const fn must(key: &'static str, holds: Holds, doc: Text) -> Field {
+pub(crate) const fn must(key: &'static str, holds: Holds, doc: Text) -> Field {
     Field { key, holds, need: Need::Must, doc }
 }
 
@@ -66,13 +68,13 @@ const fn should(key: &'static str, holds: Holds, doc: Text) -> Field {
     Field { key, holds, need: Need::Should, doc }
 }
 
-const fn may(key: &'static str, holds: Holds, doc: Text) -> Field {
+pub(crate) const fn may(key: &'static str, holds: Holds, doc: Text) -> Field {
     Field { key, holds, need: Need::May, doc }
 }
 
 pub const LAYERS: &[&str] = &["analyse", "model", "system", "deployment", "synthesis"];
 pub const LANGS: &[&str] = &["zh", "en"];
-pub const FORMS: &[&str] = &["number", "choice", "multi", "order"];
+pub const FORMS: &[&str] = &["number", "choice", "multi", "order", "sketch"];
 pub const VERDICTS: &[&str] = &["true", "assumptions", "unsupported", "false"];
 
 /// The top of the file.
@@ -150,7 +152,7 @@ const EQUATION: &[Field] = &[
     must("text", Holds::Localized, Text::new("公式下的说明", "What to see in it")),
 ];
 
-const ALT: Field = should(
+pub(crate) const ALT: Field = should(
     "alt",
     Holds::Localized,
     Text::new("给读屏软件和文字版的描述", "The figure in words, for screen readers and the text version"),
@@ -217,8 +219,8 @@ pub const QUESTION: &[Field] = &[
         "form",
         Holds::Choice(FORMS),
         Text::new(
-            "题型；不写则由 answer、option 或 items 推出",
-            "Form of the answer; else inferred from `answer`, `option` or `items`",
+            "题型；不写则由 answer、option 或 items 推出；sketch 只用于 predict",
+            "Form of the answer; else inferred from `answer`, `option` or `items`; `sketch` in predict steps only",
         ),
     ),
     may("answer", Holds::Table(ANSWER), Text::new("数值答案，由模型计算", "The number, computed by a model")),
@@ -235,8 +237,8 @@ pub const QUESTION: &[Field] = &[
         Holds::Number,
         Text::new("相对容差，0 表示必须精确", "Relative tolerance; 0 asks for the exact value"),
     ),
-    may("min", Holds::Number, Text::new("标尺左端", "Left end of the ruler")),
-    may("max", Holds::Number, Text::new("标尺右端", "Right end of the ruler")),
+    may("min", Holds::Number, Text::new("标尺左端；画曲线时是纵轴下端", "Left end of the ruler; lower end of a sketch's y axis")),
+    may("max", Holds::Number, Text::new("标尺右端；画曲线时是纵轴上端", "Right end of the ruler; upper end of a sketch's y axis")),
     may("option", Holds::Tables(OPTION), Text::new("选项", "The options")),
     may("items", Holds::LocalizedList, Text::new("按正确顺序写的条目", "Items in the right order")),
     should("explain", Holds::Localized, Text::new("作答后显示的解释", "Shown after answering, with the working")),
@@ -254,6 +256,22 @@ const PREDICT: &[Field] = &[
         "at",
         Holds::Number,
         Text::new("预测画在图上的横坐标", "Where on the x axis of that step's chart the prediction is drawn"),
+    ),
+    may(
+        "run",
+        Holds::Plain,
+        Text::new(
+            "画曲线：揭晓卡片里的哪个实验；不写取第一个",
+            "For a sketch: which experiment of the revealing card; else its first",
+        ),
+    ),
+    may(
+        "series",
+        Holds::Plain,
+        Text::new(
+            "画曲线：那个实验的哪条曲线；不写取第一条",
+            "For a sketch: which series of that experiment; else its first",
+        ),
     ),
 ];
 
@@ -275,6 +293,11 @@ pub const KINDS: &[Kind] = &[
         id: "experiment",
         fields: &[STEP, RUN, EXPERIMENT],
         doc: Text::new("实验", "An experiment, live or replayed"),
+    },
+    Kind {
+        id: "figure",
+        fields: &[STEP, crate::figure::fields::FIGURE],
+        doc: Text::new("作者自己的图", "A figure of the author's own"),
     },
     Kind { id: "check", fields: &[STEP, QUESTION], doc: Text::new("检查题", "A check question") },
 ];

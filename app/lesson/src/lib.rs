@@ -7,9 +7,14 @@
 
 pub mod answer;
 mod build;
+pub mod calibration;
 pub mod chapter;
 pub mod check;
+pub mod course;
+pub mod due;
 pub mod fields;
+pub mod figure;
+pub mod gap;
 pub mod link;
 pub mod markdown;
 pub mod migrate;
@@ -19,12 +24,14 @@ pub mod problem;
 pub mod progress;
 pub mod read;
 pub mod scaffold;
+pub mod schedule;
 pub mod schema;
 pub mod source;
 pub mod tree;
 
 pub use chapter::*;
 pub use check::{check, check_in_pack};
+pub use figure::Figure;
 pub use migrate::migrate;
 pub use pack::{Limits, Pack, PackError, check_pack};
 pub use parse::{Parsed, parse};

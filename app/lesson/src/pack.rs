@@ -246,6 +246,10 @@ impl Registry for WithPack<'_> {
         self.registry.has_effect(id)
     }
 
+    fn shape_of(&self, id: &str) -> Option<crate::Shape> {
+        self.registry.shape_of(id)
+    }
+
     fn eval(&self, model: &str, set: &Map) -> Result<Map, FieldError> {
         self.registry.eval(model, set)
     }
@@ -277,7 +281,8 @@ fn chapter_id(pack: &str, file: &str) -> Option<String> {
     if let Some(folder) = file.strip_suffix("/chapter.toml") {
         return Some(folder.rsplit('/').next().unwrap_or(folder).to_owned());
     }
-    file.strip_suffix(".toml").filter(|stem| !stem.contains('/')).map(str::to_owned)
+    let is_chapter = !crate::course::FILES.contains(&file);
+    file.strip_suffix(".toml").filter(|stem| is_chapter && !stem.contains('/')).map(str::to_owned)
 }
 
 fn of_file(severity: Severity, rule: &'static str, file: &str, what: String, help: Option<String>) -> Problem {

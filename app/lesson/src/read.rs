@@ -101,6 +101,14 @@ impl<'a> Reader<'a> {
                 }
             }
             (Holds::Number, Data::Number(_)) | (Holds::Flag, Data::Flag(_)) => {}
+            (Holds::Numbers, Data::List(list)) => {
+                for (idx, item) in list.iter().enumerate() {
+                    self.spans.insert(format!("{path}[{idx}]"), item.span.clone());
+                    if !matches!(item.data, Data::Number(_)) {
+                        self.wrong_type(item, key, "a list of numbers");
+                    }
+                }
+            }
             (Holds::Version, Data::Number(number)) => {
                 if number.as_u64() != Some(u64::from(crate::SCHEMA)) {
                     let what = format!("{key} = {number} is not a version of the format");
@@ -382,6 +390,7 @@ fn expected(holds: Holds) -> &'static str {
         Holds::Localized => "text, or { zh = \"…\", en = \"…\" }",
         Holds::LocalizedList | Holds::PlainList => "a list of texts",
         Holds::Number => "a number",
+        Holds::Numbers => "a list of numbers",
         Holds::Version | Holds::Minutes => "an integer",
         Holds::Flag => "true or false",
         Holds::Params | Holds::Redraw | Holds::Table(_) => "a table",

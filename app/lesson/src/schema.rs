@@ -90,6 +90,7 @@ fn property(field: &Field) -> Value {
         Holds::LocalizedList => json!({ "type": "array", "items": { "$ref": "#/definitions/localized" } }),
         Holds::PlainList => json!({ "type": "array", "items": { "type": "string" } }),
         Holds::Number => json!({ "type": "number" }),
+        Holds::Numbers => json!({ "type": "array", "items": { "type": "number" } }),
         Holds::Version => json!({ "const": SCHEMA }),
         Holds::Minutes => json!({ "type": "integer", "minimum": 1, "maximum": 600 }),
         Holds::Flag => json!({ "type": "boolean" }),

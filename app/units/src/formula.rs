@@ -15,6 +15,9 @@ pub const MAX_DEPTH: usize = 40;
 pub struct Formula {
     pub source: String,
     pub root: Node,
+    /// Where each node stands in the source, for messages: an operator's sign, a name's or number's first letter. In
+    /// the order in which nodes are complete: operands before their operator, arguments before their function.
+    pub marks: Vec<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -75,13 +78,18 @@ impl Formula {
             let what = format!("a formula may have {MAX_LEN} bytes; this one has {}", source.len());
             return Err(FormulaError { at: MAX_LEN, what });
         }
-        let mut parser = Parser { text: source.as_bytes(), at: 0, depth: 0 };
+        let mut parser = Parser { text: source.as_bytes(), at: 0, depth: 0, marks: Vec::new() };
         let root = parser.expression(0)?;
         parser.skip_space();
         if parser.at < parser.text.len() {
             return parser.fail("expected an operator or the end of the formula");
         }
-        Ok(Self { source: source.to_owned(), root })
+        Ok(Self { source: source.to_owned(), root, marks: parser.marks })
+    }
+
+    /// The number of nodes: what one evaluation costs.
+    pub fn n_nodes(&self) -> usize {
+        self.marks.len()
     }
 
     /// The value with names looked up by `lookup`. An unknown name, a division by zero and a value that is not finite
@@ -223,6 +231,7 @@ struct Parser<'a> {
     text: &'a [u8],
     at: usize,
     depth: usize,
+    marks: Vec<usize>,
 }
 
 impl Parser<'_> {
@@ -266,11 +275,13 @@ impl Parser<'_> {
             if op.strength() < weakest {
                 break;
             }
+            let sign = self.at;
             self.at += len;
             // `^` binds to the right, everything else to the left.
             let next = if op == Op::Pow { op.strength() } else { op.strength() + 1 };
             let right = self.expression(next)?;
             left = Node::Binary(op, Box::new(left), Box::new(right));
+            self.marks.push(sign);
         }
         self.depth -= 1;
         Ok(left)
@@ -281,8 +292,11 @@ impl Parser<'_> {
         match self.text.get(self.at) {
             None => self.fail("the formula ends where a value is expected"),
             Some(b'-') => {
+                let sign = self.at;
                 self.at += 1;
-                Ok(Node::Negate(Box::new(self.expression(4)?)))
+                let inner = self.expression(4)?;
+                self.marks.push(sign);
+                Ok(Node::Negate(Box::new(inner)))
             }
             Some(b'(') => {
                 self.at += 1;
@@ -320,7 +334,10 @@ impl Parser<'_> {
         }
         let text = String::from_utf8_lossy(&self.text[start..self.at]).replace('_', "");
         match text.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(Node::Number(value)),
+            Ok(value) if value.is_finite() => {
+                self.marks.push(start);
+                Ok(Node::Number(value))
+            }
             _ => {
                 self.at = start;
                 self.fail(format!("`{text}` is not a number"))
@@ -336,6 +353,7 @@ impl Parser<'_> {
         let name = String::from_utf8_lossy(&self.text[start..self.at]).into_owned();
         self.skip_space();
         if self.text.get(self.at) != Some(&b'(') {
+            self.marks.push(start);
             return Ok(Node::Name(name));
         }
         let Some((_, n_args)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else {
@@ -356,6 +374,7 @@ impl Parser<'_> {
             self.at = start;
             return self.fail(format!("`{name}` takes {n_args} arguments, not {}", args.len()));
         }
+        self.marks.push(start);
         Ok(Node::Call(name, args))
     }
 }

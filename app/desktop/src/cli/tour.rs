@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::rc::Rc;
 use vramlab_lesson::answer::{Values, evaluate, is_close, value_of};
-use vramlab_lesson::{Chapter, Equation, Form, Question, Registry as _, Step, StepBody};
+use vramlab_lesson::{Chapter, Equation, ExperimentStep, Form, Question, Registry as _, Step, StepBody};
 use vramlab_shell::Library;
 use vramlab_units::{Lang, Map, Text, show};
 
@@ -31,6 +31,10 @@ const HIT: Text = Text::new("猜对了", "that is right");
 const RANGE: Text = Text::new("填一个数，{} 到 {} {}", "a number from {} to {} {}");
 const MODEL: Text = Text::new("模型", "model");
 const RIGHT: Text = Text::new("对", "right");
+const DRAWN: Text = Text::new(
+    "窗口里在空白的图上画出曲线；这里直接看下面的实验",
+    "the window lets you draw the curve on the empty plot; here the experiment below shows it",
+);
 const ORDER: Text = Text::new("顺序：", "in this order: ");
 const MORE: Text = Text::new(
     "窗口里还有 {a} 条待审的说法和 {r} 道复习题：vramlab --at '#/ch/{id}'",
@@ -119,13 +123,23 @@ impl Tour<'_> {
                 say.data(&text(body.text.get(lang)));
                 say.data(&format!("\n{}", say.ink(Ink::Muted, &text(&figure(body, lang)))));
             }
+            StepBody::Figure(figure) => {
+                say.data(&text(figure.text.get(lang)));
+                let library = self.driver.library;
+                let picture = vramlab_lesson::figure::picture(figure, &Values::new(), &|id, set| library.eval(id, set));
+                let words = picture.map_or_else(|error| error.to_string(), |it| it.caption.get(lang).to_owned());
+                say.data(&format!("\n{}", say.ink(Ink::Muted, &text(figure.alt.get(lang)))));
+                say.data(&format!("\n{}", text(&words)));
+            }
             StepBody::Predict(predict) => self.question(&predict.question, true),
             StepBody::Check(question) => self.question(question, false),
             StepBody::Experiment(body) => {
-                say.data(&text(body.text.get(lang)));
-                say.data("");
-                self.experiment(&body.run, &body.set)?;
-                say.data(&format!("\n{}", text(body.explain.get(lang))));
+                for (idx, run) in body.all().enumerate() {
+                    say.data(&format!("{}{}", if idx > 0 { "\n" } else { "" }, text(run.text.get(lang))));
+                    say.data("");
+                    self.experiment(&run.run, &run.set)?;
+                    say.data(&format!("\n{}", text(run.explain.get(lang))));
+                }
             }
             StepBody::Broken { problem } => say.data(&vramlab_lesson::render(problem)),
         }
@@ -186,6 +200,7 @@ impl Tour<'_> {
                     say.data(&prose::text(option.why.get(lang), COLUMNS, "  "));
                 }
             }
+            Form::Sketch(_) => say.data(&prose::text(say.text(DRAWN), COLUMNS, "  ")),
             Form::Order { items } => {
                 if self.asks {
                     self.ask(say.text(YOUR_GUESS));
@@ -242,6 +257,15 @@ impl Tour<'_> {
         json!({ "schema": 1, "chapter": chapter.id, "title": chapter.title, "steps": steps })
     }
 
+    fn run_json(&mut self, body: &ExperimentStep) -> Value {
+        let got = numbers(&mut self.driver, &body.run, &body.set);
+        match (got, self.driver.library.experiment(&body.run)) {
+            (Ok(got), Some(known)) => got.report(known).json(),
+            (Err(fault), _) => json!({ "experiment": body.run, "error": fault.what }),
+            (Ok(_), None) => Value::Null,
+        }
+    }
+
     fn step_json(&mut self, step: &Step) -> Value {
         let mut out = json!({ "id": step.id, "title": step.title });
         let library = self.driver.library;
@@ -256,15 +280,19 @@ impl Tour<'_> {
                 out["kind"] = "visualizer".into();
                 out["show"] = json!(body.show);
             }
+            StepBody::Figure(figure) => {
+                out["kind"] = "figure".into();
+                let picture = vramlab_lesson::figure::picture(figure, &Values::new(), &|id, set| library.eval(id, set));
+                out["values"] = json!(picture.ok().map(|picture| picture.values));
+            }
             StepBody::Predict(predict) => question_json(&mut out, "predict", &predict.question, library),
             StepBody::Check(question) => question_json(&mut out, "check", question, library),
             StepBody::Experiment(body) => {
                 out["kind"] = "experiment".into();
-                out["run"] = match (numbers(&mut self.driver, &body.run, &body.set), library.experiment(&body.run)) {
-                    (Ok(got), Some(known)) => got.report(known).json(),
-                    (Err(fault), _) => json!({ "experiment": body.run, "error": fault.what }),
-                    (Ok(_), None) => Value::Null,
-                };
+                out["run"] = self.run_json(body);
+                if !body.also.is_empty() {
+                    out["also"] = body.also.iter().map(|run| self.run_json(run)).collect();
+                }
             }
             StepBody::Broken { problem } => {
                 out["kind"] = "broken".into();

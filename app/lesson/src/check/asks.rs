@@ -1,7 +1,7 @@
 //! Visualizers, models and experiments: whether they exist, whether their parameters are legal, and whether the
 //! numbers that the chapter states are those that the models compute.
 
-use super::Checker;
+use super::{Checker, runs};
 use crate::answer::{self, Values};
 use crate::chapter::{
     Answer, Equation, ExperimentStep, Form, ModelRef, Question, StepBody, SymbolSource, VisualizerStep,
@@ -20,8 +20,13 @@ impl Checker<'_> {
                 StepBody::Prose { .. } | StepBody::Broken { .. } => {}
                 StepBody::Equation(equation) => self.equation(equation, &path),
                 StepBody::Visualizer(step) => self.visualizer(step, &path),
+                StepBody::Figure(figure) => self.figure(figure, &path),
                 StepBody::Predict(predict) => self.question(&predict.question, &path),
-                StepBody::Experiment(step) => self.experiment(step, &path),
+                StepBody::Experiment(step) => {
+                    for (run, path) in runs(step, &path) {
+                        self.experiment(run, &path);
+                    }
+                }
                 StepBody::Check(question) => self.question(question, &path),
             }
         }
@@ -76,7 +81,7 @@ impl Checker<'_> {
         }
     }
 
-    fn has_model(&mut self, from: &ModelRef, path: &str) -> bool {
+    pub(super) fn has_model(&mut self, from: &ModelRef, path: &str) -> bool {
         let known = self.registry.models();
         let is_known = known.contains(&from.model.as_str());
         if !is_known {
@@ -204,7 +209,7 @@ impl Checker<'_> {
         }
     }
 
-    fn unit_of(&mut self, from: &ModelRef, unit: &str, path: &str, unit_path: &str) {
+    pub(super) fn unit_of(&mut self, from: &ModelRef, unit: &str, path: &str, unit_path: &str) {
         let Some(model_unit) = self.registry.answer_unit(&from.model, &from.take) else { return };
         if model_unit != unit && !(model_unit == "1" && unit == "%") {
             let what =
@@ -281,6 +286,13 @@ impl Checker<'_> {
     }
 }
 
+/// Whether a number in the unit `given` may stand where `wanted` is: counts go by many names, sizes and times by one.
+pub(super) fn units_meet(given: &str, wanted: &str) -> bool {
+    const COUNTS: &[&str] =
+        &["", "1", "element", "word", "thread", "lane", "warp", "block", "token", "layer", "step", "request", "bank"];
+    given == wanted || (COUNTS.contains(&given) && COUNTS.contains(&wanted)) || (given == "%" && wanted == "1")
+}
+
 fn is_used(equation: &Equation, name: &str) -> bool {
     let in_formula = Formula::parse(&equation.value).is_ok_and(|formula| formula.names().contains(&name));
     let word = serde_json::Value::from(format!("${name}")).to_string();
@@ -291,7 +303,7 @@ fn is_used(equation: &Equation, name: &str) -> bool {
         })
 }
 
-fn described(values: &Values) -> String {
+pub(super) fn described(values: &Values) -> String {
     let parts: Vec<String> = values.iter().map(|(name, value)| format!("{name} = {}", exact(*value))).collect();
     if parts.is_empty() { String::new() } else { format!(" at {}", parts.join(", ")) }
 }

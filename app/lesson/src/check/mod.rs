@@ -1,13 +1,15 @@
 //! The checker: what the parser cannot know, because it needs the registries, the fonts and the rest of the pack.
 //!
-//! `asks.rs` holds what is asked of visualizers, models and experiments; `texts.rs` what is asked of words, links and
+//! `asks.rs` holds what is asked of visualizers, models and experiments, `figures.rs` of author's figures, `sketch.rs` of curves that are predicted; `texts.rs` what is asked of words, links and
 //! pictures; `units.rs` finds units that can be read in two ways.
 
 mod asks;
+mod figures;
+mod sketch;
 mod texts;
 mod units;
 
-use crate::chapter::{Chapter, Registry, StepBody};
+use crate::chapter::{Chapter, ExperimentStep, Registry, StepBody};
 use crate::parse::Parsed;
 use crate::problem::{MAX_COLLECTED, Problem, Severity, cut_list, sort};
 use crate::tree::Span;
@@ -38,6 +40,7 @@ pub fn check_in_pack(parsed: &Parsed, registry: &dyn Registry, steps_of: StepsOf
         checker.texts();
         checker.asks();
         checker.references();
+        checker.sketches();
         let (mut found, n_dropped) = (checker.problems, checker.n_dropped);
         sort(&mut found);
         cut_list(&mut found, n_dropped);
@@ -45,6 +48,12 @@ pub fn check_in_pack(parsed: &Parsed, registry: &dyn Registry, steps_of: StepsOf
     }
     sort(&mut problems);
     problems
+}
+
+/// Every run of a card with its place: `step[3]`, `step[3].also[0]`.
+fn runs<'a>(step: &'a ExperimentStep, path: &str) -> impl Iterator<Item = (&'a ExperimentStep, String)> {
+    let also = |idx: usize| if idx == 0 { path.to_owned() } else { format!("{path}.also[{}]", idx - 1) };
+    step.all().enumerate().map(move |(idx, run)| (run, also(idx))).collect::<Vec<_>>().into_iter()
 }
 
 struct Checker<'a> {

@@ -1,7 +1,7 @@
 //! Words: both languages there, links alive, pictures inside the pack and described, every character drawable, no step
 //! longer than a reader bears.
 
-use super::{Checker, units};
+use super::{Checker, runs, units};
 use crate::chapter::{Form, Question, StepBody};
 use crate::link::{self, Link};
 use crate::markdown;
@@ -30,18 +30,24 @@ impl Checker<'_> {
             }
         }
         for (idx, step) in chapter.steps.iter().enumerate() {
-            let (key, text) = match &step.body {
-                StepBody::Prose { text } => ("text", text),
-                StepBody::Equation(equation) => ("text", &equation.text),
-                StepBody::Visualizer(step) => ("text", &step.text),
-                StepBody::Experiment(step) => ("text", &step.text),
-                StepBody::Predict(predict) => ("ask", &predict.question.ask),
-                StepBody::Check(question) => ("ask", &question.ask),
+            let path = format!("step[{idx}]");
+            let long = match &step.body {
+                StepBody::Prose { text } => vec![(format!("{path}.text"), text)],
+                StepBody::Equation(equation) => vec![(format!("{path}.text"), &equation.text)],
+                StepBody::Visualizer(step) => vec![(format!("{path}.text"), &step.text)],
+                StepBody::Figure(figure) => vec![(format!("{path}.text"), &figure.text)],
+                StepBody::Experiment(step) => {
+                    runs(step, &path).map(|(run, path)| (format!("{path}.text"), &run.text)).collect()
+                }
+                StepBody::Predict(predict) => vec![(format!("{path}.ask"), &predict.question.ask)],
+                StepBody::Check(question) => vec![(format!("{path}.ask"), &question.ask)],
                 StepBody::Broken { .. } => continue,
             };
-            for lang in Lang::ALL {
-                let path = self.path_of(&format!("step[{idx}].{key}"), lang);
-                self.length(&path, text.exact(lang).unwrap_or_default());
+            for (path, text) in long {
+                for lang in Lang::ALL {
+                    let path = self.path_of(&path, lang);
+                    self.length(&path, text.exact(lang).unwrap_or_default());
+                }
             }
         }
     }
@@ -209,10 +215,16 @@ fn texts(chapter: &crate::Chapter) -> Vec<(String, &Localized)> {
                 out.push((format!("{path}.text"), &step.text));
                 out.push((format!("{path}.alt"), &step.alt));
             }
+            StepBody::Figure(figure) => {
+                let texts = super::figures::texts(figure);
+                out.extend(texts.into_iter().map(|(at, text)| (format!("{path}.{at}"), text)));
+            }
             StepBody::Experiment(step) => {
-                out.push((format!("{path}.text"), &step.text));
-                out.push((format!("{path}.explain"), &step.explain));
-                out.push((format!("{path}.alt"), &step.alt));
+                for (run, path) in runs(step, &path) {
+                    let texts =
+                        [("text", &run.text), ("explain", &run.explain), ("alt", &run.alt), ("name", &run.name)];
+                    out.extend(texts.map(|(key, text)| (format!("{path}.{key}"), text)));
+                }
             }
             StepBody::Predict(predict) => texts_of(&predict.question, &path, &mut out),
             StepBody::Check(question) => texts_of(question, &path, &mut out),
@@ -237,7 +249,7 @@ fn texts_of<'a>(question: &'a Question, path: &str, out: &mut Vec<(String, &'a L
         out.push((format!("{path}.hints[{idx}]"), hint));
     }
     match &question.form {
-        Form::Number { .. } => {}
+        Form::Number { .. } | Form::Sketch(_) => {}
         Form::Choice { options } | Form::Multi { options } => {
             for (idx, option) in options.iter().enumerate() {
                 out.push((format!("{path}.option[{idx}].text"), &option.text));

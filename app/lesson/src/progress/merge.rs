@@ -38,7 +38,10 @@ pub(super) fn chapter(a: ChapterProgress, b: ChapterProgress) -> ChapterProgress
 /// Steps as they stand after a reset.
 fn steps(map: BTreeMap<String, StepProgress>, reset_at: u64) -> BTreeMap<String, StepProgress> {
     let mut out = kept(map, reset_at);
-    out.values_mut().for_each(|step| step.done_at = step.done_at.filter(|at| *at >= reset_at));
+    for step in out.values_mut() {
+        step.done_at = step.done_at.filter(|at| *at >= reset_at);
+        step.revealed_at = step.revealed_at.filter(|at| *at >= reset_at);
+    }
     out
 }
 
@@ -47,11 +50,13 @@ fn kept<T: At>(map: BTreeMap<String, T>, reset_at: u64) -> BTreeMap<String, T> {
     map.into_iter().filter(|(_, entry)| entry.at() >= reset_at).collect()
 }
 
-/// Everything but `done_at` comes from one side whole; otherwise what a reset removed could come back through the other.
+/// Everything but `done_at` and `revealed_at` comes from one side whole; otherwise what a reset removed could come back
+/// through the other.
 fn step(a: StepProgress, b: StepProgress) -> StepProgress {
     let done_at = a.done_at.max(b.done_at);
-    let own = |step: &StepProgress| StepProgress { done_at: None, ..step.clone() };
-    StepProgress { done_at, ..later_by(a, b, own) }
+    let revealed_at = a.revealed_at.max(b.revealed_at);
+    let own = |step: &StepProgress| StepProgress { done_at: None, revealed_at: None, ..step.clone() };
+    StepProgress { done_at, revealed_at, ..later_by(a, b, own) }
 }
 
 fn review(a: Review, b: Review) -> Review {
@@ -145,7 +150,7 @@ mod tests {
 
     /// A few windows' worth of edits on few ids, so that they collide.
     fn progress() -> impl Strategy<Value = Progress> {
-        let edit = (0..8_u8, 0..2_u8, 0..3_u8, any::<bool>());
+        let edit = (0..9_u8, 0..2_u8, 0..3_u8, any::<bool>());
         let start = prop_oneof![Just(0_u64), 0..6_u64];
         (start, proptest::collection::vec(edit, 0..12)).prop_map(|(counter, edits)| {
             let mut out = Progress { counter, ..Progress::default() };
@@ -160,6 +165,7 @@ mod tests {
                     4 => drop(out.reset(&chapter)),
                     5 => out.review(&chapter, &step, flag, Map::from_iter([("due".to_owned(), counter.into())])),
                     6 => out.add_run(&step, RunEntry { chapter, ..RunEntry::default() }),
+                    7 => out.reveal(&chapter, &step),
                     _ => out.visit(&chapter, &step),
                 }
             }

@@ -77,6 +77,9 @@ pub struct StepProgress {
     /// When it was done; stays when answers follow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub done_at: Option<u64>,
+    /// When the truth of a prediction was shown; from then on the prediction stays as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revealed_at: Option<u64>,
     /// A prediction, or the last answer to a check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Given>,
@@ -101,7 +104,7 @@ impl Judgement {
     }
 }
 
-/// A review question. `schedule` is room for a spaced-repetition state; nothing here reads it.
+/// A review question. `schedule` is the spaced-repetition state, which `schedule.rs` reads and writes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Review {
@@ -217,9 +220,23 @@ impl Progress {
         }
     }
 
-    /// A prediction is done once it is made; it is not graded.
+    /// A prediction is done once it is made; it is not graded. Once its truth has been shown it is not changed any more.
     pub fn predict(&mut self, chapter: &str, step: &str, given: Given) {
-        self.edit_step(chapter, step, true, |step| step.answer = Some(given));
+        if !self.is_revealed(chapter, step) {
+            self.edit_step(chapter, step, true, |step| step.answer = Some(given));
+        }
+    }
+
+    /// The truth of a prediction is shown from now on.
+    pub fn reveal(&mut self, chapter: &str, step: &str) {
+        if !self.is_revealed(chapter, step) {
+            let at = self.counter.saturating_add(1);
+            self.edit_step(chapter, step, false, |step| step.revealed_at = Some(at));
+        }
+    }
+
+    pub fn is_revealed(&self, chapter: &str, step: &str) -> bool {
+        self.step(chapter, step).is_some_and(|step| step.revealed_at.is_some())
     }
 
     /// An answer to a check; a right one is done for good.
@@ -334,7 +351,7 @@ impl ChapterProgress {
         self.last_step.iter_mut().for_each(|last| edit(&mut last.at));
         for step in self.steps.values_mut() {
             edit(&mut step.at);
-            step.done_at.iter_mut().for_each(&mut *edit);
+            step.done_at.iter_mut().chain(&mut step.revealed_at).for_each(&mut *edit);
         }
         self.audits.values_mut().for_each(|audit| edit(&mut audit.at));
         self.reviews.values_mut().for_each(|review| edit(&mut review.at));

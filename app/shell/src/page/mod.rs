@@ -9,6 +9,7 @@ pub mod experiment;
 pub mod figure;
 pub mod predict;
 pub mod prose;
+pub mod runs;
 pub mod verdict_words;
 
 use crate::action::Action;
@@ -50,6 +51,10 @@ pub struct StepState {
     /// Which run of a review this is, for redrawing.
     pub draw_n: u64,
     pub is_answered: bool,
+    /// How tall the card was, and for which page, when it was last laid out.
+    pub laid_out: Option<LaidOut>,
+    /// Which run of a card with several is looked at.
+    pub run_idx: usize,
     /// Where the figure stood in the last frame, and whether its shapes are wanted as SVG.
     pub painted: Option<egui::Rect>,
     pub wants_svg: bool,
@@ -58,6 +63,15 @@ pub struct StepState {
     /// The reader asked for another try; earlier answers are kept but not shown.
     pub is_retrying: bool,
     pub last_given: Option<crate::answers::Given>,
+}
+
+/// The height of a card on a page of this width, scale and language.
+#[derive(Clone, Copy)]
+pub struct LaidOut {
+    width: f32,
+    scale: f32,
+    lang: Lang,
+    height: f32,
 }
 
 /// Every step's state by `chapter/step`.
@@ -196,17 +210,29 @@ fn problems_ui(app: &App, ui: &mut Ui, tokens: &Tokens, chapter: &str) {
 
 fn step_ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, actions: &mut Vec<Action>) {
     let is_target = app.scroll_to.as_deref() == Some(step.id.as_str());
-    let response = ui.scope_builder(egui::UiBuilder::new().id_salt(&step.id), |ui| match &step.body {
-        StepBody::Prose { text } => prose::ui(app, ui, chapter, step, text, actions),
-        StepBody::Equation(equation) => equation::ui(app, ui, chapter, step, equation, actions),
-        StepBody::Visualizer(figure) => figure::ui(app, ui, chapter, step, figure, actions),
-        StepBody::Predict(predict) => predict::ui(app, ui, chapter, step, predict, actions),
-        StepBody::Experiment(experiment) => experiment::ui(app, ui, chapter, step, experiment, actions),
-        StepBody::Check(question) => {
+    let mut here =
+        LaidOut { width: ui.available_width(), scale: ui.pixels_per_point(), lang: app.lang(), height: f32::NAN };
+    let known = app.steps.get(&chapter.id, &step.id).laid_out;
+    let far = known.filter(|_| !is_target).filter(|known| is_far_off(ui, *known, here));
+    let response = ui.scope_builder(egui::UiBuilder::new().id_salt(&step.id), |ui| match (far, &step.body) {
+        (Some(known), _) => {
+            ui.allocate_space(egui::vec2(known.width, known.height));
+        }
+        (None, StepBody::Prose { text }) => prose::ui(app, ui, chapter, step, text, actions),
+        (None, StepBody::Equation(equation)) => equation::ui(app, ui, chapter, step, equation, actions),
+        (None, StepBody::Visualizer(figure)) => figure::ui(app, ui, chapter, step, figure, actions),
+        (None, StepBody::Figure(figure)) => prose::ui(app, ui, chapter, step, &figure.text, actions),
+        (None, StepBody::Predict(predict)) => predict::ui(app, ui, chapter, step, predict, actions),
+        (None, StepBody::Experiment(experiment)) => experiment::ui(app, ui, chapter, step, experiment, actions),
+        (None, StepBody::Check(question)) => {
             check::ui(app, ui, chapter, &step.id, step.title.get(app.lang()), question, actions)
         }
-        StepBody::Broken { problem } => broken_ui(ui, app, problem),
+        (None, StepBody::Broken { problem }) => broken_ui(ui, app, problem),
     });
+    if far.is_none() {
+        here.height = response.response.rect.height();
+        app.steps.get(&chapter.id, &step.id).laid_out = Some(here);
+    }
     if is_target {
         // What is fetched makes cards above this one grow: the page stays on its target until all is here, or until
         // the reader moves.
@@ -219,6 +245,17 @@ fn step_ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, actions: 
         let rect = response.response.rect.expand2(egui::vec2(0.0, 20.0));
         ui.scroll_to_rect(rect, Some(egui::Align::TOP));
     }
+}
+
+/// Whether a card of this height stands more than a screen away from what is seen: it keeps its place and costs nothing.
+/// A screen reader reads the whole page, so for one nothing is left out.
+fn is_far_off(ui: &Ui, known: LaidOut, here: LaidOut) -> bool {
+    let is_same_page = (known.width, known.scale, known.lang) == (here.width, here.scale, here.lang);
+    let is_read_aloud = ui.ctx().has_accesskit_node(egui::accesskit_root_id());
+    let seen = ui.clip_rect();
+    let top = ui.cursor().top();
+    let is_near = top < seen.bottom() + seen.height() && top + known.height > seen.top() - seen.height();
+    is_same_page && !is_read_aloud && !is_near
 }
 
 fn broken_ui(ui: &mut Ui, app: &App, problem: &vramlab_lesson::Problem) {

@@ -1,0 +1,470 @@
+//! A figure with numbers in it: plain data for whoever draws, prints or speaks it. What one picture costs is bounded:
+//! values that a sweep does not move are computed once, and the number of points shrinks as the formulas grow and the
+//! models asked get more.
+
+use super::{
+    ByteSquares, Drawing, Expr, Figure, Gantt, Graph, Lines, MAX_SPANS, MAX_SQUARES, Scale, Series, Sheet, SheetRows, Style,
+    ValueSource, YAxis,
+};
+use crate::answer::{Eval, Values, ask};
+use std::collections::BTreeMap;
+use vramlab_units::{FieldError, Formula, Localized, show};
+
+/// Most points of a line, most nodes of formulas evaluated and most questions to models for one sweep.
+const MAX_POINTS: usize = 160;
+const SWEEP_NODES: usize = 200_000;
+const SWEEP_ASKS: usize = 256;
+
+/// Everything that is shown for one state of the sliders.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    pub values: Values,
+    pub caption: Localized,
+    pub key: Vec<KeyValue>,
+    pub drawn: Drawn,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyValue {
+    pub label: Localized,
+    pub value: f64,
+    pub unit: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drawn {
+    Line(LinePicture),
+    Bar(BarPicture),
+    Bytes(BytePicture),
+    Gantt(GanttPicture),
+    Graph(GraphPicture),
+    Table(TablePicture),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinePicture {
+    pub x_label: Localized,
+    pub x_unit: String,
+    pub x_scale: Scale,
+    pub x_min: f64,
+    pub x_max: f64,
+    pub y: YAxis,
+    pub y_unit: String,
+    /// Where the slider stands.
+    pub at: f64,
+    pub curves: Vec<Curve>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    pub label: Localized,
+    pub role: Option<&'static str>,
+    pub style: Style,
+    /// A place without a value is a gap.
+    pub points: Vec<(f64, Option<f64>)>,
+    /// The value where the slider stands.
+    pub now: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct BarPicture {
+    pub y: YAxis,
+    pub unit: String,
+    pub bars: Vec<(Localized, Vec<PartValue>)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartValue {
+    pub label: Localized,
+    pub role: Option<&'static str>,
+    pub value: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct BytePicture {
+    pub square_bytes: f64,
+    pub square: String,
+    /// In bytes.
+    pub parts: Vec<PartValue>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct GanttPicture {
+    pub unit: String,
+    /// When the last interval ends.
+    pub end: f64,
+    pub rows: Vec<(Localized, Vec<Interval>)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interval {
+    pub label: Localized,
+    pub role: Option<&'static str>,
+    pub start: f64,
+    pub length: f64,
+    /// Of which interval of the row this is one, for colours by order.
+    pub kind_idx: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphPicture {
+    pub nodes: Vec<NodePicture>,
+    /// From, to, label, value with unit.
+    pub edges: Vec<(usize, usize, Localized, Option<String>)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodePicture {
+    pub label: Localized,
+    pub value: Option<String>,
+    pub role: Option<&'static str>,
+    pub at: (f64, f64),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct TablePicture {
+    pub columns: Vec<(Localized, String)>,
+    pub rows: Vec<TableRow>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableRow {
+    pub label: Localized,
+    pub cells: Vec<Option<f64>>,
+    /// The row at the slider's value.
+    pub is_current: bool,
+}
+
+/// The picture of `figure` with the sliders at `sliders`; one that is not in it stands at its start.
+pub fn picture(figure: &Figure, sliders: &Values, ask: Eval<'_>) -> Result<Picture, FieldError> {
+    let run = Run { figure, ask };
+    let values = run.values(sliders)?;
+    let key = figure.key.iter().filter_map(|name| run.key(name, &values)).collect();
+    let caption = run.caption(&values)?;
+    let drawn = run.drawn(&values, true)?;
+    Ok(Picture { values, caption, key, drawn })
+}
+
+/// As [`picture`], without what a sweep costs: for trying many states.
+pub fn probe(figure: &Figure, sliders: &Values, ask: Eval<'_>) -> Result<(), FieldError> {
+    let run = Run { figure, ask };
+    let values = run.values(sliders)?;
+    run.caption(&values)?;
+    run.drawn(&values, false).map(drop)
+}
+
+struct Run<'a> {
+    figure: &'a Figure,
+    ask: Eval<'a>,
+}
+
+impl Run<'_> {
+    fn values(&self, sliders: &Values) -> Result<Values, FieldError> {
+        let start = |slider: &super::Slider| sliders.get(&slider.name).copied().unwrap_or(slider.start);
+        let mut values: Values = self.figure.sliders.iter().map(|slider| (slider.name.clone(), start(slider))).collect();
+        for idx in 0..self.figure.values.len() {
+            self.compute(idx, &mut values)?;
+        }
+        Ok(values)
+    }
+
+    fn compute(&self, idx: usize, values: &mut Values) -> Result<(), FieldError> {
+        let value = &self.figure.values[idx];
+        let number = match &value.source {
+            ValueSource::Constant(number) => *number,
+            ValueSource::Formula(formula) => evaluate(formula, values, &value.name)?,
+            ValueSource::Model(from) => ask(from, values, self.ask)?,
+        };
+        values.insert(value.name.clone(), number);
+        Ok(())
+    }
+
+    fn key(&self, name: &str, values: &Values) -> Option<KeyValue> {
+        let of = |label: &Localized, unit: &str| {
+            let value = *values.get(name)?;
+            Some(KeyValue { label: label.clone(), value, unit: unit.to_owned() })
+        };
+        let value = self.figure.values.iter().find(|value| value.name == name);
+        let slider = self.figure.sliders.iter().find(|slider| slider.name == name);
+        value.map(|value| (&value.means, &value.unit)).or(slider.map(|s| (&s.means, &s.unit))).and_then(|(m, u)| of(m, u))
+    }
+
+    fn caption(&self, values: &Values) -> Result<Localized, FieldError> {
+        let mut caption = &self.figure.caption;
+        for case in &self.figure.cases {
+            if number(&case.when, values)? != 0.0 {
+                caption = &case.caption;
+                break;
+            }
+        }
+        let units = self.figure.values.iter().map(|value| (value.name.as_str(), value.unit.as_str()));
+        let units = units.chain(self.figure.sliders.iter().map(|slider| (slider.name.as_str(), slider.unit.as_str())));
+        let printed: BTreeMap<&str, String> = units
+            .filter_map(|(name, unit)| Some((name, show::with_unit(*values.get(name)?, unit))))
+            .collect();
+        let each = |words: &Option<String>| words.as_ref().map(|words| substitute(words, &printed));
+        Ok(Localized { zh: each(&caption.zh), en: each(&caption.en) })
+    }
+
+    fn drawn(&self, values: &Values, is_whole: bool) -> Result<Drawn, FieldError> {
+        Ok(match &self.figure.drawing {
+            Drawing::Line(lines) => Drawn::Line(self.lines(lines, values, is_whole)?),
+            Drawing::Bar(bars) => {
+                let unit = bars.bars.iter().flat_map(|bar| &bar.parts).map(|part| part.value.unit.clone()).next();
+                let made = bars.bars.iter().map(|bar| Ok((bar.label.clone(), parts(&bar.parts, values, bar.parts.len() > 1)?)));
+                let made = made.collect::<Result<_, FieldError>>()?;
+                Drawn::Bar(BarPicture { y: bars.y.clone(), unit: unit.unwrap_or_default(), bars: made })
+            }
+            Drawing::Bytes(grid) => Drawn::Bytes(squares(grid, values)?),
+            Drawing::Gantt(gantt) => Drawn::Gantt(intervals(gantt, values)?),
+            Drawing::Graph(graph) => Drawn::Graph(graph_of(graph, values)?),
+            Drawing::Table(sheet) => Drawn::Table(self.table(sheet, values, is_whole)?),
+        })
+    }
+
+    fn lines(&self, lines: &Lines, values: &Values, is_whole: bool) -> Result<LinePicture, FieldError> {
+        let slider = &self.figure.sliders[lines.sweep];
+        let now = |series: &Series| number(&series.value, values);
+        let now = lines.series.iter().map(now).collect::<Result<Vec<_>, _>>()?;
+        let mut curves: Vec<Curve> = lines
+            .series
+            .iter()
+            .zip(now)
+            .map(|(series, now)| Curve {
+                label: series.label.clone(),
+                role: series.role,
+                style: series.style,
+                points: Vec::new(),
+                now: Some(now),
+            })
+            .collect();
+        let mut sweep = Sweep::new(self, lines, values);
+        for x in sweep.places(is_whole) {
+            let at = sweep.at(x);
+            for (curve, series) in curves.iter_mut().zip(&lines.series) {
+                let y = at.as_ref().and_then(|values| number(&series.value, values).ok());
+                curve.points.push((x, y));
+            }
+        }
+        Ok(LinePicture {
+            x_label: slider.means.clone(),
+            x_unit: slider.unit.clone(),
+            x_scale: lines.x_scale,
+            x_min: lines.x_min,
+            x_max: lines.x_max,
+            y: lines.y.clone(),
+            y_unit: lines.series.first().map(|series| series.value.unit.clone()).unwrap_or_default(),
+            at: values.get(&slider.name).copied().unwrap_or(slider.start),
+            curves,
+        })
+    }
+
+    fn table(&self, sheet: &Sheet, values: &Values, is_whole: bool) -> Result<TablePicture, FieldError> {
+        let columns = sheet.columns.iter().map(|column| (column.label.clone(), column.unit.clone())).collect();
+        let rows = match &sheet.rows {
+            SheetRows::Written(rows) => {
+                let row = |(label, cells): &(Localized, Vec<Expr>)| {
+                    let cells = cells.iter().map(|cell| number(cell, values).map(Some)).collect::<Result<_, _>>()?;
+                    Ok(TableRow { label: label.clone(), cells, is_current: false })
+                };
+                rows.iter().map(row).collect::<Result<_, FieldError>>()?
+            }
+            SheetRows::Sweep { slider, values: places } => {
+                let slider = &self.figure.sliders[*slider];
+                let now = values.get(&slider.name).copied().unwrap_or(slider.start);
+                let mut mover = Mover::new(self, &slider.name, values);
+                let places = if is_whole { places.as_slice() } else { &[] };
+                let row = |place: &f64| {
+                    let at = mover.at(*place);
+                    let cell = |expr: &Expr| at.as_ref().and_then(|values| number(expr, values).ok());
+                    let cells = sheet.columns.iter().map(|column| column.value.as_ref().and_then(cell)).collect();
+                    let label = show::with_unit(*place, &slider.unit);
+                    TableRow { label: Localized::both(label.clone(), label), cells, is_current: *place == now }
+                };
+                places.iter().map(row).collect()
+            }
+        };
+        Ok(TablePicture { columns, rows })
+    }
+}
+
+/// Recomputes what one slider moves.
+struct Mover<'a> {
+    run: &'a Run<'a>,
+    name: String,
+    moved: Vec<usize>,
+    values: Values,
+}
+
+impl<'a> Mover<'a> {
+    fn new(run: &'a Run<'a>, name: &str, values: &Values) -> Self {
+        let moved = run.figure.dependents(name).into_iter().enumerate().filter(|(_, is_moved)| *is_moved);
+        Self { run, name: name.to_owned(), moved: moved.map(|(idx, _)| idx).collect(), values: values.clone() }
+    }
+
+    /// All values with the slider at `x`; nothing where one of them cannot be computed.
+    fn at(&mut self, x: f64) -> Option<&Values> {
+        self.values.insert(self.name.clone(), x);
+        for idx in &self.moved {
+            self.run.compute(*idx, &mut self.values).ok()?;
+        }
+        Some(&self.values)
+    }
+
+    /// Whether a model is asked anew at each place.
+    fn n_models(&self) -> usize {
+        let is_model = |idx: &&usize| matches!(self.run.figure.values[**idx].source, ValueSource::Model(_));
+        self.moved.iter().filter(is_model).count()
+    }
+
+    fn n_nodes(&self) -> usize {
+        let nodes = |idx: &usize| match &self.run.figure.values[*idx].source {
+            ValueSource::Formula(formula) => formula.n_nodes(),
+            _ => 1,
+        };
+        self.moved.iter().map(nodes).sum()
+    }
+}
+
+struct Sweep<'a> {
+    mover: Mover<'a>,
+    lines: &'a Lines,
+    step: (f64, f64),
+}
+
+impl<'a> Sweep<'a> {
+    fn new(run: &'a Run<'a>, lines: &'a Lines, values: &Values) -> Self {
+        let slider = &run.figure.sliders[lines.sweep];
+        Self { mover: Mover::new(run, &slider.name, values), lines, step: (slider.min, slider.step) }
+    }
+
+    fn at(&mut self, x: f64) -> Option<&Values> {
+        self.mover.at(x)
+    }
+
+    /// Where the lines are computed, from left to right. A model is only asked what the slider can ask.
+    fn places(&self, is_whole: bool) -> Vec<f64> {
+        let Lines { x_min, x_max, x_scale, series, .. } = self.lines;
+        let n_models = self.mover.n_models();
+        let n_nodes = self.mover.n_nodes() + series.iter().map(|series| series.value.formula.n_nodes()).sum::<usize>();
+        let n_points = if is_whole { MAX_POINTS } else { 2 };
+        let n_points = n_points.min(SWEEP_NODES / n_nodes.max(1)).min(SWEEP_ASKS / n_models.max(1)).max(2);
+        let place = |idx: usize| {
+            let share = idx as f64 / (n_points - 1) as f64;
+            let x = match x_scale {
+                Scale::Linear => x_min + (x_max - x_min) * share,
+                Scale::Log2 | Scale::Log10 => x_min * (x_max / x_min).powf(share),
+            };
+            let (first, step) = self.step;
+            let x = if n_models > 0 { first + ((x - first) / step).round() * step } else { x };
+            x.clamp(*x_min, *x_max)
+        };
+        let mut places: Vec<f64> = (0..n_points).map(place).collect();
+        places.dedup();
+        places
+    }
+}
+
+fn evaluate(formula: &Formula, values: &Values, field: &str) -> Result<f64, FieldError> {
+    formula.eval(&|name| values.get(name).copied()).map_err(|error| FieldError::conflict(field, error.what))
+}
+
+fn number(expr: &Expr, values: &Values) -> Result<f64, FieldError> {
+    evaluate(&expr.formula, values, &expr.formula.source)
+}
+
+fn parts(parts: &[super::Part], values: &Values, is_stack: bool) -> Result<Vec<PartValue>, FieldError> {
+    let value = |part: &super::Part| {
+        let value = number(&part.value, values)?;
+        if is_stack && value < 0.0 {
+            let why = format!("a part of a stack cannot be {}", show::number(value));
+            return Err(FieldError::conflict(&part.value.formula.source, why));
+        }
+        Ok(PartValue { label: part.label.clone(), role: part.role, value })
+    };
+    parts.iter().map(value).collect()
+}
+
+fn squares(grid: &ByteSquares, values: &Values) -> Result<BytePicture, FieldError> {
+    let mut made = parts(&grid.parts, values, true)?;
+    for (part, bytes) in made.iter_mut().zip(&grid.bytes_per_unit) {
+        part.value *= bytes;
+    }
+    let n_squares: f64 = made.iter().map(|part| (part.value / grid.square_bytes).ceil()).sum();
+    if n_squares > MAX_SQUARES as f64 {
+        let why = format!("{} squares of {}; a grid has at most {MAX_SQUARES}", show::number(n_squares), grid.square);
+        return Err(FieldError::conflict("square", why));
+    }
+    Ok(BytePicture { square_bytes: grid.square_bytes, square: grid.square.clone(), parts: made })
+}
+
+fn intervals(gantt: &Gantt, values: &Values) -> Result<GanttPicture, FieldError> {
+    let (mut rows, mut n_left, mut end) = (Vec::new(), MAX_SPANS, 0.0_f64);
+    for row in &gantt.rows {
+        let mut made = Vec::new();
+        for (kind_idx, span) in row.spans.iter().enumerate() {
+            let (start, length) = (number(&span.start, values)?, number(&span.length, values)?);
+            if length < 0.0 {
+                let why = format!("an interval cannot be {} long", show::number(length));
+                return Err(FieldError::conflict(&span.length.formula.source, why));
+            }
+            let (times, every) = match &span.repeat {
+                Some((times, every)) => (number(times, values)?.floor(), number(every, values)?),
+                None => (1.0, 0.0),
+            };
+            if times > n_left as f64 {
+                let why = format!("more than {MAX_SPANS} intervals");
+                let field = span.repeat.as_ref().map_or("times", |(times, _)| times.formula.source.as_str());
+                return Err(FieldError::conflict(field, why));
+            }
+            for n in 0..times.max(0.0) as usize {
+                let start = start + n as f64 * every;
+                end = end.max(start + length);
+                made.push(Interval { label: span.label.clone(), role: span.role, start, length, kind_idx });
+                n_left -= 1;
+            }
+        }
+        rows.push((row.label.clone(), made));
+    }
+    let is_placed = |interval: &Interval| (interval.start + interval.length).is_finite();
+    if !rows.iter().flat_map(|(_, made)| made).all(is_placed) {
+        return Err(FieldError::conflict("start", "an interval ends nowhere"));
+    }
+    Ok(GanttPicture { unit: gantt.unit.clone(), end, rows })
+}
+
+fn graph_of(graph: &Graph, values: &Values) -> Result<GraphPicture, FieldError> {
+    let printed = |value: &Option<Expr>| {
+        let print = |expr: &Expr| Ok(show::with_unit(number(expr, values)?, &expr.unit));
+        value.as_ref().map(print).transpose()
+    };
+    let nodes = graph.nodes.iter().map(|node| {
+        Ok(NodePicture { label: node.label.clone(), value: printed(&node.value)?, role: node.role, at: node.at })
+    });
+    let nodes = nodes.collect::<Result<_, FieldError>>()?;
+    let edges = graph.edges.iter().map(|edge| Ok((edge.from, edge.to, edge.label.clone(), printed(&edge.value)?)));
+    Ok(GraphPicture { nodes, edges: edges.collect::<Result<_, FieldError>>()? })
+}
+
+/// `$name` replaced by the value as it is read.
+fn substitute(words: &str, printed: &BTreeMap<&str, String>) -> String {
+    let mut out = String::with_capacity(words.len());
+    let mut rest = words;
+    while let Some(at) = rest.find('$') {
+        let (before, after) = (&rest[..at], &rest[at + 1..]);
+        let len = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+        out.push_str(before);
+        match printed.get(&after[..len]) {
+            Some(value) => {
+                out.push_str(value);
+                rest = &after[len..];
+            }
+            None => {
+                out.push('$');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}

@@ -1,0 +1,466 @@
+//! The six drawings, each made from its own fields.
+
+use super::scope::Scope;
+use super::{
+    Bar, Bars, ByteSquares, Column, Edge, Expr, Gantt, GanttRow, Graph, Lines, MAX_BARS, MAX_COLUMNS, MAX_EDGES, MAX_NODES,
+    MAX_PARTS, MAX_ROWS, MAX_SERIES, Node, Part, Scale, Series, Sheet, SheetRows, Slider, Style, TimeSpan, YAxis,
+};
+use crate::read::{inner, number, tables, text};
+use crate::tree::{Data, Table};
+use vramlab_units::Localized;
+
+/// Bytes of the units that a byte grid knows.
+const BYTE_UNITS: &[(&str, f64)] = &[
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("KiB", 1_024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("TiB", 1_099_511_627_776.0),
+];
+
+/// The list in the field `key`, which a drawing needs.
+fn list<'t>(scope: &mut Scope<'_, '_>, table: &'t Table, key: &str, most: usize, path: &str) -> Vec<&'t Table> {
+    let mut list = tables(table, key);
+    if list.is_empty() {
+        let draw = text(table, "draw").unwrap_or_default();
+        let what = format!("a figure with draw = \"{draw}\" needs at least one {key}");
+        let help = format!("write [[step.{key}]]");
+        scope.fail("missing-field", &format!("{path}.draw"), what, Some(&help));
+    }
+    scope.is_short(list.len(), most, &format!("of {key}"), &format!("{path}.{key}"));
+    list.truncate(most);
+    list
+}
+
+fn scale(table: Option<&Table>) -> Option<Scale> {
+    Some(match text(table?, "scale")?.as_str() {
+        "log2" => Scale::Log2,
+        "log10" => Scale::Log10,
+        _ => Scale::Linear,
+    })
+}
+
+fn y_axis(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> YAxis {
+    let Some(y) = inner(table, "y") else { return YAxis::default() };
+    let axis = YAxis {
+        label: scope.reader.localized(y, "label"),
+        scale: scale(Some(y)).unwrap_or_default(),
+        min: number(y, "min"),
+        max: number(y, "max"),
+    };
+    ends(scope, axis.min, axis.max, axis.scale, &format!("{path}.y"));
+    axis
+}
+
+/// Ends that no axis can have.
+fn ends(scope: &mut Scope<'_, '_>, min: Option<f64>, max: Option<f64>, scale: Scale, path: &str) {
+    if let (Some(min), Some(max)) = (min, max)
+        && min >= max
+    {
+        scope.fail("out-of-range", &format!("{path}.max"), format!("the axis ends at {max} and begins at {min}"), None);
+    }
+    for (key, end) in [("min", min), ("max", max)] {
+        if let Some(end) = end.filter(|end| scale != Scale::Linear && *end <= 0.0) {
+            let what = format!("a logarithmic axis has only values above 0; this end is {end}");
+            scope.fail("out-of-range", &format!("{path}.{key}"), what, None);
+        }
+    }
+}
+
+fn sweep(scope: &mut Scope<'_, '_>, table: &Table, path: &str, sliders: &[Slider]) -> Option<usize> {
+    let name = text(table, "sweep")?;
+    let found = sliders.iter().position(|slider| slider.name == name);
+    if found.is_none() {
+        let known: Vec<&str> = sliders.iter().map(|slider| slider.name.as_str()).collect();
+        let help = format!("the sliders are {}", known.join(", "));
+        let help = if known.is_empty() { "add a [[step.slider]] for it".to_owned() } else { help };
+        scope.fail("unknown-symbol", &format!("{path}.sweep"), format!("no slider is called \"{name}\""), Some(&help));
+    }
+    found
+}
+
+pub fn lines(scope: &mut Scope<'_, '_>, table: &Table, path: &str, sliders: &[Slider]) -> Option<Lines> {
+    let list = list(scope, table, "series", MAX_SERIES, path);
+    let y = y_axis(scope, table, path);
+    let Some(x) = inner(table, "x") else {
+        let help = "x = { sweep = \"n\" } names the slider that runs along x";
+        scope.fail("missing-field", &format!("{path}.draw"), "a line needs the field \"x\"".to_owned(), Some(help));
+        return None;
+    };
+    let sweep = sweep(scope, x, &format!("{path}.x"), sliders)?;
+    let slider = &sliders[sweep];
+    let by_slider = if slider.is_log { Scale::Log2 } else { Scale::Linear };
+    let x_scale = scale(Some(x)).unwrap_or(by_slider);
+    let (x_min, x_max) = (number(x, "min").unwrap_or(slider.min), number(x, "max").unwrap_or(slider.max));
+    ends(scope, Some(x_min), Some(x_max), x_scale, &format!("{path}.x"));
+    let mut series: Vec<Series> = Vec::new();
+    for (idx, from) in list.into_iter().enumerate() {
+        let path = format!("{path}.series[{idx}]");
+        let Some(value) = scope.expr(from, "value", &path) else { continue };
+        if let Some(first) = series.first() {
+            let unit = first.value.unit.clone();
+            scope.is_in(&value, &unit, "the first line", &format!("{path}.value"));
+        }
+        let style = match text(from, "style").as_deref() {
+            Some("dashed") => Style::Dashed,
+            Some("ceiling") => Style::Ceiling,
+            _ => Style::Solid,
+        };
+        series.push(Series { label: scope.label(from, &value), role: scope.role(from), style, value });
+    }
+    Some(Lines { sweep, x_scale, x_min, x_max, y, series })
+}
+
+fn part(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> Option<Part> {
+    let value = scope.expr(table, "value", path)?;
+    Some(Part { label: scope.label(table, &value), role: scope.role(table), value })
+}
+
+pub fn bars(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> Option<Bars> {
+    let list = list(scope, table, "bar", MAX_BARS, path);
+    let y = y_axis(scope, table, path);
+    if y.scale != Scale::Linear {
+        let what = "bars stand on 0, which a logarithmic axis does not have".to_owned();
+        scope.fail("out-of-range", &format!("{path}.y.scale"), what, Some("draw lines, or leave the scale linear"));
+    }
+    let (mut bars, mut unit) = (Vec::new(), None::<String>);
+    for (idx, from) in list.into_iter().enumerate() {
+        let path = format!("{path}.bar[{idx}]");
+        let parts = tables(from, "parts");
+        if parts.is_empty() == (text(from, "value").is_none()) {
+            let what = "a bar has either a value or parts".to_owned();
+            scope.fail("missing-field", &path, what, Some("value = \"…\", or parts = [{ value = \"…\" }, …]"));
+            continue;
+        }
+        scope.is_short(parts.len(), MAX_PARTS, "parts", &format!("{path}.parts"));
+        let mut made = Vec::new();
+        if parts.is_empty() {
+            made.extend(part(scope, from, &path).map(|part| (part, format!("{path}.value"))));
+        }
+        for (idx, from) in parts.into_iter().take(MAX_PARTS).enumerate() {
+            let path = format!("{path}.parts[{idx}]");
+            made.extend(part(scope, from, &path).map(|part| (part, format!("{path}.value"))));
+        }
+        for (part, path) in &made {
+            let unit = unit.get_or_insert_with(|| part.value.unit.clone()).clone();
+            scope.is_in(&part.value, &unit, "the first bar", path);
+        }
+        let parts = made.into_iter().map(|(part, _)| part).collect();
+        bars.push(Bar { label: scope.reader.localized(from, "label"), parts });
+    }
+    Some(Bars { y, bars })
+}
+
+pub fn bytes(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> Option<ByteSquares> {
+    let list = list(scope, table, "part", MAX_PARTS, path);
+    let square = text(table, "square");
+    let square_bytes = square.as_deref().and_then(bytes_from_text);
+    if square_bytes.is_none() {
+        let what = match &square {
+            Some(square) => format!("\"{}\" is not a number of bytes", crate::read::shorten(square)),
+            None => "a byte grid needs the field \"square\"".to_owned(),
+        };
+        let path = if square.is_some() { format!("{path}.square") } else { format!("{path}.draw") };
+        scope.fail("missing-field", &path, what, Some("square = \"64 MiB\": one square is that many bytes"));
+    }
+    let (mut parts, mut bytes_per_unit) = (Vec::new(), Vec::new());
+    for (idx, from) in list.into_iter().enumerate() {
+        let path = format!("{path}.part[{idx}]");
+        let Some(part) = part(scope, from, &path) else { continue };
+        match BYTE_UNITS.iter().find(|(unit, _)| *unit == part.value.unit) {
+            Some((_, bytes)) => {
+                bytes_per_unit.push(*bytes);
+                parts.push(part);
+            }
+            None => {
+                let what = format!("a square is bytes; this is in {}", part.value.unit);
+                scope.fail("unlike-units", &format!("{path}.value"), what, Some("B, KiB … TiB or kB … TB"));
+            }
+        }
+    }
+    Some(ByteSquares { square_bytes: square_bytes?, square: square?, parts, bytes_per_unit })
+}
+
+fn bytes_from_text(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let len = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..len].parse().ok()?;
+    let (_, bytes) = BYTE_UNITS.iter().find(|(unit, _)| *unit == text[len..].trim())?;
+    (number > 0.0 && number * bytes >= 1.0).then_some(number * bytes)
+}
+
+pub fn gantt(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> Option<Gantt> {
+    let list = list(scope, table, "row", MAX_ROWS, path);
+    let (mut rows, mut unit) = (Vec::new(), None::<String>);
+    for (idx, from) in list.into_iter().enumerate() {
+        let path = format!("{path}.row[{idx}]");
+        let spans = tables(from, "spans");
+        if spans.is_empty() {
+            let what = "a row of a Gantt chart has spans".to_owned();
+            scope.fail("missing-field", &path, what, Some("spans = [{ start = \"0\", length = \"t\" }]"));
+        }
+        scope.is_short(spans.len(), MAX_ROWS, "spans", &format!("{path}.spans"));
+        let mut made = Vec::new();
+        for (idx, from) in spans.into_iter().take(MAX_ROWS).enumerate() {
+            made.extend(time_span(scope, from, &format!("{path}.spans[{idx}]"), &mut unit));
+        }
+        rows.push(GanttRow { label: scope.reader.localized(from, "label"), spans: made });
+    }
+    Some(Gantt { unit: unit?, rows })
+}
+
+fn time_span(scope: &mut Scope<'_, '_>, table: &Table, path: &str, unit: &mut Option<String>) -> Option<TimeSpan> {
+    let length = scope.expr(table, "length", path)?;
+    let start = scope.expr(table, "start", path)?;
+    let of_all = unit.get_or_insert_with(|| length.unit.clone()).clone();
+    scope.is_in(&length, &of_all, "the first interval", &format!("{path}.length"));
+    if !is_zero(&start) {
+        scope.is_in(&start, &of_all, "its length", &format!("{path}.start"));
+    }
+    let repeat = match (scope.expr(table, "times", path), scope.expr(table, "every", path)) {
+        (Some(times), Some(every)) => {
+            scope.is_in(&times, "1", "a count", &format!("{path}.times"));
+            scope.is_in(&every, &of_all, "the length", &format!("{path}.every"));
+            Some((times, every))
+        }
+        _ => None,
+    };
+    if repeat.is_none() && (table.get("times").is_some() != table.get("every").is_some()) {
+        let what = "an interval that repeats has both `times` and `every`".to_owned();
+        scope.fail("missing-field", path, what, None);
+    }
+    Some(TimeSpan { label: scope.reader.localized(table, "label"), role: scope.role(table), start, length, repeat })
+}
+
+/// A 0 has any unit.
+fn is_zero(expr: &Expr) -> bool {
+    matches!(expr.formula.root, vramlab_units::formula::Node::Number(value) if value == 0.0)
+}
+
+pub fn graph(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> Option<Graph> {
+    let list = list(scope, table, "node", MAX_NODES, path);
+    let (mut nodes, mut places): (Vec<Node>, Vec<Option<(f64, f64)>>) = (Vec::new(), Vec::new());
+    for (idx, from) in list.into_iter().enumerate() {
+        let path = format!("{path}.node[{idx}]");
+        let id = text(from, "id")?;
+        if nodes.iter().any(|node| node.id == id) {
+            scope.fail("duplicate-id", &format!("{path}.id"), format!("two nodes are called \"{id}\""), None);
+        }
+        places.push(place(scope, from, &path));
+        let value = scope.expr(from, "value", &path);
+        let (label, role) = (scope.reader.localized(from, "label"), scope.role(from));
+        nodes.push(Node { id, label, value, role, at: (0.0, 0.0) });
+    }
+    let list = tables(table, "edge");
+    scope.is_short(list.len(), MAX_EDGES, "edges", &format!("{path}.edge"));
+    let mut edges = Vec::new();
+    for (idx, from) in list.into_iter().take(MAX_EDGES).enumerate() {
+        edges.extend(edge(scope, from, &nodes, &format!("{path}.edge[{idx}]")));
+    }
+    let n_placed = places.iter().flatten().count();
+    if n_placed != 0 && n_placed != nodes.len() {
+        let idx = places.iter().position(Option::is_none).unwrap_or_default();
+        let what = format!("{n_placed} of {} nodes have a place", nodes.len());
+        scope.fail("missing-field", &format!("{path}.node[{idx}]"), what, Some("give all of them `at`, or none"));
+    }
+    let by_edges = layers(nodes.len(), &edges);
+    for (idx, node) in nodes.iter_mut().enumerate() {
+        node.at = places[idx].unwrap_or(by_edges[idx]);
+    }
+    Some(Graph { nodes, edges })
+}
+
+fn place(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> Option<(f64, f64)> {
+    let Data::List(list) = &table.get("at")?.data else { return None };
+    let numbers: Vec<f64> = list
+        .iter()
+        .filter_map(|node| match &node.data {
+            Data::Number(number) => number.as_f64(),
+            _ => None,
+        })
+        .collect();
+    match numbers[..] {
+        [column, row] if (0.0..=20.0).contains(&column) && (0.0..=20.0).contains(&row) => Some((column, row)),
+        _ => {
+            let what = "a place is [column, row], each from 0 to 20".to_owned();
+            scope.fail("out-of-range", &format!("{path}.at"), what, None);
+            None
+        }
+    }
+}
+
+fn edge(scope: &mut Scope<'_, '_>, table: &Table, nodes: &[Node], path: &str) -> Option<Edge> {
+    let mut end = |key: &str| {
+        let id = text(table, key)?;
+        let found = nodes.iter().position(|node| node.id == id);
+        if found.is_none() {
+            let known: Vec<&str> = nodes.iter().map(|node| node.id.as_str()).collect();
+            let hint = vramlab_units::field::did_you_mean(&id, known.iter().copied());
+            let help = hint.map_or_else(|| format!("there are {}", known.join(", ")), |hint| format!("did you mean \"{hint}\"?"));
+            scope.fail("unknown-symbol", &format!("{path}.{key}"), format!("no node is called \"{id}\""), Some(&help));
+        }
+        found
+    };
+    let (from, to) = (end("from")?, end("to")?);
+    if from == to {
+        scope.fail("out-of-range", &format!("{path}.to"), "an edge joins two different nodes".to_owned(), None);
+    }
+    let value = scope.expr(table, "value", path);
+    Some(Edge { from, to, label: scope.reader.localized(table, "label"), value })
+}
+
+/// Columns by the longest way from a beginning, rows by order in the column, each column centred. An edge that closes a
+/// circle does not count.
+fn layers(n_nodes: usize, edges: &[Edge]) -> Vec<(f64, f64)> {
+    let mut column = vec![0_usize; n_nodes];
+    // As many rounds as nodes reach every longest way; a circle would push on for ever.
+    let forward: Vec<&Edge> = edges.iter().filter(|edge| !reaches(edge.to, edge.from, edges, edge)).collect();
+    for _ in 0..n_nodes {
+        for edge in &forward {
+            column[edge.to] = column[edge.to].max(column[edge.from] + 1).min(n_nodes);
+        }
+    }
+    let count = |wanted: usize| column.iter().filter(|at| **at == wanted).count();
+    let most = (0..=n_nodes).map(count).max().unwrap_or_default() as f64;
+    let mut seen = vec![0_usize; n_nodes + 1];
+    let row = |at: &usize| {
+        let row = seen[*at] as f64 + (most - count(*at) as f64) / 2.0;
+        seen[*at] += 1;
+        (*at as f64, row)
+    };
+    column.iter().map(row).collect()
+}
+
+/// Whether a way leads from `from` to `to` over edges that stand before `before` in the file.
+fn reaches(from: usize, to: usize, edges: &[Edge], before: &Edge) -> bool {
+    let earlier: Vec<&Edge> = edges.iter().take_while(|edge| !std::ptr::eq(*edge, before)).collect();
+    let mut seen = vec![from];
+    let mut next = 0;
+    while let Some(at) = seen.get(next).copied() {
+        next += 1;
+        for edge in earlier.iter().filter(|edge| edge.from == at) {
+            if !seen.contains(&edge.to) {
+                seen.push(edge.to);
+            }
+        }
+    }
+    seen.contains(&to)
+}
+
+pub fn sheet(scope: &mut Scope<'_, '_>, table: &Table, path: &str, sliders: &[Slider]) -> Option<Sheet> {
+    let list = list(scope, table, "column", MAX_COLUMNS, path);
+    let mut columns = Vec::new();
+    for (idx, from) in list.into_iter().enumerate() {
+        let value = scope.expr(from, "value", &format!("{path}.column[{idx}]"));
+        let unit = value.as_ref().map(|value| value.unit.clone()).unwrap_or_default();
+        columns.push(Column { label: scope.reader.localized(from, "label"), unit, value });
+    }
+    let rows = match (inner(table, "rows"), tables(table, "row")) {
+        (Some(rows), written) if written.is_empty() => swept_rows(scope, rows, &columns, path, sliders)?,
+        (None, written) if !written.is_empty() => written_rows(scope, &written, &mut columns, path),
+        _ => {
+            let what = "a table has either `rows`, which sweep a slider, or written [[step.row]]s".to_owned();
+            scope.fail("missing-field", &format!("{path}.draw"), what, Some("rows = { sweep = \"n\", values = [1, 2, 4] }"));
+            return None;
+        }
+    };
+    Some(Sheet { columns, rows })
+}
+
+fn swept_rows(
+    scope: &mut Scope<'_, '_>,
+    rows: &Table,
+    columns: &[Column],
+    path: &str,
+    sliders: &[Slider],
+) -> Option<SheetRows> {
+    let path_of_rows = format!("{path}.rows");
+    let slider = sweep(scope, rows, &path_of_rows, sliders)?;
+    for (idx, _) in columns.iter().enumerate().filter(|(_, column)| column.value.is_none()) {
+        let what = "a column of a swept table needs the field \"value\"".to_owned();
+        scope.fail("missing-field", &format!("{path}.column[{idx}]"), what, None);
+    }
+    let values: Vec<f64> = match rows.get("values").map(|node| &node.data) {
+        Some(Data::List(list)) => list
+            .iter()
+            .filter_map(|node| match &node.data {
+                Data::Number(number) => number.as_f64(),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    scope.is_short(values.len(), MAX_ROWS, "rows", &format!("{path_of_rows}.values"));
+    if values.is_empty() {
+        scope.fail("missing-field", &format!("{path_of_rows}.values"), "the table has no rows".to_owned(), None);
+    }
+    Some(SheetRows::Sweep { slider, values })
+}
+
+fn written_rows(scope: &mut Scope<'_, '_>, list: &[&Table], columns: &mut [Column], path: &str) -> SheetRows {
+    scope.is_short(list.len(), MAX_ROWS, "rows", &format!("{path}.row"));
+    let mut rows: Vec<(Localized, Vec<Expr>)> = Vec::new();
+    for (idx, from) in list.iter().take(MAX_ROWS).enumerate() {
+        let path = format!("{path}.row[{idx}]");
+        let cells = match from.get("cells").map(|node| &node.data) {
+            Some(Data::List(cells)) => cells.as_slice(),
+            _ => &[],
+        };
+        if cells.len() != columns.len() {
+            let what = format!("the row has {} cells, the table {} columns", cells.len(), columns.len());
+            scope.fail("missing-field", &path, what, Some("cells = [\"a\", \"2 * b\"]: a formula for each column"));
+            continue;
+        }
+        let mut made = Vec::new();
+        for (cell_idx, cell) in cells.iter().enumerate() {
+            let Data::Text(source) = &cell.data else { continue };
+            let path = format!("{path}.cells[{cell_idx}]");
+            let Some(expr) = scope.formula(source, &path) else { continue };
+            if columns[cell_idx].unit.is_empty() {
+                columns[cell_idx].unit.clone_from(&expr.unit);
+            }
+            let unit = columns[cell_idx].unit.clone();
+            if !is_zero(&expr) {
+                scope.is_in(&expr, &unit, "the column", &path);
+            }
+            made.push(expr);
+        }
+        rows.push((scope.reader.localized(from, "label"), made));
+    }
+    SheetRows::Written(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edges(pairs: &[(usize, usize)]) -> Vec<Edge> {
+        pairs.iter().map(|(from, to)| Edge { from: *from, to: *to, label: Localized::default(), value: None }).collect()
+    }
+
+    #[test]
+    fn nodes_stand_in_columns_by_their_longest_way() {
+        // 0 → 1 → 3, 0 → 2, 2 → 3
+        let places = layers(4, &edges(&[(0, 1), (1, 3), (0, 2), (2, 3)]));
+        assert_eq!(places, [(0.0, 0.5), (1.0, 0.0), (1.0, 1.0), (2.0, 0.5)]);
+    }
+
+    #[test]
+    fn a_circle_ends() {
+        let places = layers(3, &edges(&[(0, 1), (1, 2), (2, 0)]));
+        assert_eq!(places.iter().map(|(column, _)| *column).collect::<Vec<_>>(), [0.0, 1.0, 2.0]);
+    }
+
+    #[test]
+    fn a_square_is_a_number_of_bytes() {
+        assert_eq!(bytes_from_text("64 MiB"), Some(67_108_864.0));
+        assert_eq!(bytes_from_text("1.5 kB"), Some(1_500.0));
+        for bad in ["", "64", "MiB", "0 B", "-1 B", "64 MB/s", "1e9 B", "nan B", "0.5 B"] {
+            assert_eq!(bytes_from_text(bad), None, "{bad}");
+        }
+    }
+}
