@@ -7,7 +7,7 @@ mod common;
 use common::Small;
 use std::time::{Duration, Instant};
 use vramlab_lesson::{
-    Limits, Pack, PackError, Parsed, Problem, Severity, StepBody, check, check_pack, parse, render, scaffold,
+    Form, Limits, Pack, PackError, Parsed, Problem, Severity, StepBody, check, check_pack, parse, render, scaffold,
 };
 use vramlab_units::Lang;
 
@@ -54,6 +54,58 @@ fn the_example_has_no_finding() {
     assert_eq!(findings(EXAMPLE).iter().map(render).collect::<String>(), "");
 }
 
+const SKETCH: &str = r#"
+schema = 1
+lang = "en"
+title = "C"
+[[step]]
+id = "draw"
+kind = "predict"
+form = "sketch"
+title = "Draw"
+ask = "How does it fall?"
+explain = "It falls."
+REVEALS
+[[step]]
+id = "map"
+kind = "prose"
+title = "M"
+text = "T"
+[[step]]
+id = "measure"
+kind = "experiment"
+title = "Measure"
+run = "strided_read/sweep"
+text = "T"
+explain = "E"
+alt = "A"
+"#;
+
+#[test]
+fn a_curve_is_drawn_on_an_experiment_that_has_it() {
+    let with = |lines: &str| SKETCH.replace("REVEALS", lines);
+    let whole = "revealed_by = \"measure\"\nseries = \"write\"\nmin = 10\nmax = 10000";
+    let good = with(whole);
+    assert_eq!(findings(&good).iter().map(render).collect::<String>(), "");
+    let chapter = read(&good).chapter.unwrap();
+    let StepBody::Predict(predict) = &chapter.steps[0].body else { panic!("{:?}", chapter.steps[0].body) };
+    let Form::Sketch(sketch) = &predict.question.form else { panic!("{:?}", predict.question.form) };
+    assert_eq!((sketch.series.as_deref(), sketch.min, sketch.max), (Some("write"), 10.0, 10_000.0));
+
+    let wrong = |from: &str, to: &str| only(&good.replace(from, to));
+    let series = wrong("\"write\"", "\"wirte\"");
+    assert_eq!((series.rule, series.help.as_deref()), ("unknown-series", Some("did you mean \"write\"?")));
+    assert_eq!(wrong("revealed_by = \"measure\"", "revealed_by = \"map\"").rule, "wrong-form");
+    assert_eq!(wrong("min = 10\n", "min = 0\n").rule, "out-of-range", "a logarithmic axis has no 0");
+    assert_eq!(wrong("max = 10000", "max = 1").rule, "out-of-range");
+    assert_eq!(wrong("min = 10\n", "").rule, "missing-field");
+    assert_eq!(wrong("min = 10\n", "min = 10\nunit = \"GB/s\"\n").rule, "unknown-field");
+    assert_eq!(wrong("revealed_by = \"measure\"\n", "").rule, "missing-field");
+    assert_eq!(wrong("series =", "run = \"x/y\"\nseries =").rule, "unknown-experiment");
+    let check = good.replacen("kind = \"predict\"", "kind = \"check\"", 1);
+    assert!(rules(&findings(&check)).contains(&"wrong-form"));
+}
+
 #[test]
 fn ten_planted_faults_are_ten_findings_in_the_order_of_the_file() {
     let found = findings(TEN_FAULTS);
@@ -96,7 +148,7 @@ fn l1_a_syntax_error_on_line_41_leaves_the_other_steps_open() {
         .filter(|step| matches!(step.body, StepBody::Broken { .. }))
         .map(|step| step.id.as_str())
         .collect();
-    assert_eq!((broken, chapter.steps.len()), (vec!["guess"], 7));
+    assert_eq!((broken, chapter.steps.len()), (vec!["guess"], 8));
     assert_eq!((chapter.audits.len(), chapter.reviews.len()), (1, 2));
 }
 
@@ -118,7 +170,7 @@ fn l2_all_unknown_names_of_a_file_are_reported_in_one_go() {
         .replace("kind = \"equation\"", "kind = \"equasion\"")
         .replace("run = \"strided_read/sweep\"", "run = \"strided_reed/sweep\"")
         .replace("show = \"sector_map\"", "show = \"sectormap\"")
-        .replace("revealed_by", "reveald_by")
+        .replacen("revealed_by", "reveald_by", 1)
         .replace("take = \"sectors\" }\nunit = \"1\"\nmin", "take = \"sector\" }\nunit = \"1\"\nmin");
     let found = findings(&text);
     let expected = ["unknown-field", "unknown-visualizer", "unknown-kind", "unknown-experiment", "unknown-field"];

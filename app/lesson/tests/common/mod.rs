@@ -1,6 +1,6 @@
 //! A small registry: tables instead of the program's slices.
 
-use vramlab_lesson::Registry;
+use vramlab_lesson::{Registry, Shape};
 use vramlab_units::{Args, FieldError, FieldSpec, Map, Text};
 
 const DOC: Text = Text::new("", "");
@@ -38,6 +38,11 @@ impl Registry for Small {
 
     fn has_effect(&self, id: &str) -> bool {
         id == "strided_read/sweep"
+    }
+
+    fn shape_of(&self, id: &str) -> Option<Shape> {
+        let series = vec!["read".to_owned(), "write".to_owned()];
+        (id == "strided_read/sweep").then_some(Shape { series, n_places: 7, is_log: true })
     }
 
     /// Sectors of 32 aligned lanes: the 32-byte cells that the addresses `lane × stride` fall into.
