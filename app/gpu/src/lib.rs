@@ -1,6 +1,6 @@
 //! Kernels, experiments and the child process that runs them.
 //!
-//! Read `manifest.rs` (what `kernel.toml` and `experiment.toml` say), then `read/` (their text, with every problem and
+//! Read `manifest.rs` (what `kernel.toml` and `experiment.toml` say) and `lens.rs` (other observables of a run), then `read/` (their text, with every problem and
 //! its place; `Library` is all of them), `vars.rs` (the names that formulas know), `plan.rs` (an experiment for the device
 //! at hand), `predict.rs` (what the model expects, for plans and runs alike), `oracle/` (the CPU references), `verdict/`
 //! (did the effect show, and which number may be printed), `hash.rs` (is a trace older than its kernel), `hardware.rs`
@@ -17,6 +17,7 @@ pub mod error;
 pub mod hardware;
 pub mod hash;
 pub mod launch;
+pub mod lens;
 pub mod manifest;
 pub mod oracle;
 pub mod plan;

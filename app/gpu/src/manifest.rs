@@ -1,6 +1,7 @@
 //! `kernel.toml` and `experiment.toml` as types. Formulas are kept as text and parsed when the manifest is read, so
 //! that a bad one is a finding of the checker with its place.
 
+use crate::lens::{Lens, LensKind, NoLens};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -226,6 +227,12 @@ pub struct Experiment {
     /// Counters to read, each with the formula over `work.*` and parameters that it must equal.
     #[serde(default, rename = "counter")]
     pub counters: Vec<Counter>,
+    /// Other observables of the same run.
+    #[serde(default, rename = "lens")]
+    pub lenses: Vec<Lens>,
+    /// Lenses that would show nothing true here, with the reason.
+    #[serde(default)]
+    pub absent: Vec<NoLens>,
 }
 
 fn default_samples() -> [u32; 2] {
@@ -293,6 +300,9 @@ pub struct Measure {
     pub at_least: Option<String>,
     #[serde(default)]
     pub scale: String,
+    /// The lens that the measure belongs to.
+    #[serde(default)]
+    pub lens: LensKind,
 }
 
 /// A marked range of the x axis: "64-byte pieces" between strides 8 and 16.

@@ -1,8 +1,10 @@
 //! `experiment.toml` and `NAME.experiment.toml`.
 
 use super::kernel::point_names;
+use super::lens::{self, LensNames};
 use super::names::{Names, formula};
 use super::tree::{Doc, Table, hint, json};
+use crate::lens::LensKind;
 use crate::manifest::{
     Cause, Counter, Effect, Experiment, Formulas, Kernel, Mark, Measure, Need, Param, Predict, Series, Sweep,
 };
@@ -36,6 +38,8 @@ pub fn read(doc: &Doc<'_>, id: &str, kernel: &Kernel) -> Option<Experiment> {
     let measured = measured_names(&names, cycles, backend, &counters);
     let measure = measure(&table, &names, &measured);
     let effect = effect(&table, &measured, &sweep, &series);
+    let cx = LensNames { names: &names, measured: &measured, answer: shared_answer(&series) };
+    let (lenses, absent) = lens::read(&table, &cx, measure.lens);
     let experiment = Experiment {
         schema: table.schema(),
         id: id.to_owned(),
@@ -52,6 +56,8 @@ pub fn read(doc: &Doc<'_>, id: &str, kernel: &Kernel) -> Option<Experiment> {
         time_secs: time_secs(&table),
         samples: samples(&table),
         counters,
+        lenses,
+        absent,
     };
     table.finish();
     Some(experiment)
@@ -335,9 +341,17 @@ fn measured_names(names: &Names, cycles: &[String], backend: Backend, counters: 
 
 fn measure(table: &Table<'_, '_>, names: &Names, measured: &Names) -> Measure {
     let Some(item) = table.need_table("measure") else {
-        let (value, unit, scale) = Default::default();
-        return Measure { value, unit, title: Localized::default(), at_most: None, at_least: None, scale };
+        let (value, unit, scale, lens) = Default::default();
+        return Measure { value, unit, title: Localized::default(), at_most: None, at_least: None, scale, lens };
     };
+    let lens = if item.get("lens").is_some() { lens::kind(&item, "lens") } else { None };
+    let measure = Measure { lens: lens.unwrap_or_default(), ..read_measure(&item, names, measured) };
+    item.finish();
+    measure
+}
+
+/// The fields that a measure and a lens share.
+pub fn read_measure(item: &Table<'_, '_>, names: &Names, measured: &Names) -> Measure {
     let limit = names.clone().with(verdict_names::SENSORS.iter().copied());
     let measure = Measure {
         value: item.formula("value", measured),
@@ -346,6 +360,7 @@ fn measure(table: &Table<'_, '_>, names: &Names, measured: &Names) -> Measure {
         at_most: item.opt_formula("at_most", &limit),
         at_least: item.opt_formula("at_least", &limit),
         scale: item.opt_text("scale").unwrap_or_default(),
+        lens: LensKind::default(),
     };
     if item.get("unit").is_some() && measure.unit.trim().is_empty() {
         let what = "measure has no unit; a plain count has unit \"1\"";
@@ -355,7 +370,6 @@ fn measure(table: &Table<'_, '_>, names: &Names, measured: &Names) -> Measure {
         let what = format!("there is no scale \"{}\"", measure.scale);
         item.doc.problem("unknown-id", item.span_of("scale"), what, hint(&measure.scale, ["log2", "log10", "linear"]));
     }
-    item.finish();
     measure
 }
 
@@ -437,8 +451,8 @@ fn samples(table: &Table<'_, '_>) -> [u32; 2] {
     }
 }
 
-/// `[[counter]]`: `equals` may use `model.FIELD`, a field of the answer that every series' model gives.
-fn counters(table: &Table<'_, '_>, names: &Names, series: &[Series]) -> Vec<Counter> {
+/// Fields of the answer that every series' model gives.
+fn shared_answer(series: &[Series]) -> Vec<String> {
     let answers = |series: &Series| -> Vec<String> {
         let model = vramlab_model::find(&series.predict.model);
         model.map(|model| (model.answer)().iter().map(|spec| spec.key.to_string()).collect()).unwrap_or_default()
@@ -447,7 +461,12 @@ fn counters(table: &Table<'_, '_>, names: &Names, series: &[Series]) -> Vec<Coun
     for other in series.iter().skip(1).map(answers) {
         shared.retain(|field| other.contains(field));
     }
-    let names = names.clone().with(shared.iter().map(|field| format!("model.{field}")));
+    shared
+}
+
+/// `[[counter]]`: `equals` may use `model.FIELD`, a field of the answer that every series' model gives.
+fn counters(table: &Table<'_, '_>, names: &Names, series: &[Series]) -> Vec<Counter> {
+    let names = names.clone().with(shared_answer(series).iter().map(|field| format!("model.{field}")));
     let counter = |item: Table<'_, '_>| {
         let counter = Counter {
             metric: item.text("metric"),

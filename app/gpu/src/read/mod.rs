@@ -6,6 +6,7 @@
 
 mod experiment;
 mod kernel;
+mod lens;
 mod names;
 mod problem;
 mod tree;

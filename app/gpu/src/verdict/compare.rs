@@ -1,5 +1,6 @@
 //! May two runs stand side by side? Only if nothing but the device's mood differs; otherwise the difference is named.
 
+use super::change::Side;
 use std::collections::BTreeMap;
 use vramlab_trace::{Point, Run};
 use vramlab_units::{Lang, Map, Text};
@@ -50,6 +51,26 @@ pub fn comparable(left: &Run, right: &Run) -> Result<(), Difference> {
     found.map_or(Ok(()), Err)
 }
 
+/// [`comparable`] for runs that are seen through a lens: two lenses show different things even of one run.
+pub fn comparable_through(left: Side<'_>, right: Side<'_>) -> Result<(), Difference> {
+    const MEASURE: &str = "measure";
+    comparable(left.run, right.run)?;
+    let lens = Text::new("视角", "the lens");
+    let differs = Difference::new(lens, left.lens.unwrap_or(MEASURE), right.lens.unwrap_or(MEASURE));
+    differs.map_or(Ok(()), Err)
+}
+
+/// Parameters that make a workload, by the word that readers know them by; the others keep their key.
+fn workload(key: &str) -> Option<Text> {
+    Some(match key {
+        "model" | "n_params" => Text::new("模型", "the model"),
+        "dtype" | "precision" | "elem_bytes" => Text::new("数值类型", "the number type"),
+        "batch" | "n_batch" => Text::new("批大小", "the batch"),
+        "length" | "seq_len" | "n_tokens" => Text::new("长度", "the length"),
+        _ => return None,
+    })
+}
+
 /// Cards of one name come in several sizes.
 fn differing_facts(left: &Run, right: &Run) -> Option<Difference> {
     let fact = |value: Option<f64>| value.map_or("?".to_owned(), |value| value.to_string());
@@ -69,8 +90,8 @@ fn differing_maps(what: Text, left: &Map, right: &Map) -> Option<Difference> {
         _ => false,
     };
     keys.into_iter().find(|key| !is_equal(key)).map(|key| Difference {
-        what,
-        key: Some(key.clone()),
+        what: workload(key).unwrap_or(what),
+        key: workload(key).is_none().then(|| key.clone()),
         left: shown(left, key),
         right: shown(right, key),
     })

@@ -1,17 +1,25 @@
 //! What a run shows: the measured value of every point beside its prediction, which numbers may not be printed, whether
 //! the effect showed and if not why.
 //!
-//! `point.rs` is one point, `effect.rs` the ratio and its causes, `compare.rs` refuses to set unlike runs side by side.
+//! `point.rs` is one point, `effect.rs` the ratio and its causes, `compare.rs` refuses to set unlike runs side by side,
+//! `change.rs` sets like ones side by side, `lens.rs` shows another observable of a run, `level.rs` how strong its
+//! evidence is.
 //! A number that is faster than the hardware allows, wrong, unchecked or too short to time is marked invalid and has no
 //! value: it cannot be printed by mistake.
 
+mod change;
 mod compare;
 mod effect;
+mod lens;
+mod level;
 mod point;
 pub mod stats;
 
-pub use compare::{Difference, comparable};
+pub use change::{Compared, Overall, PointChange, Side, compare};
+pub use compare::{Difference, comparable, comparable_through};
 pub use effect::Verdict;
+pub use lens::{missing, through};
+pub use level::{Evidence, Level, level};
 pub use point::{CounterCheck, JudgedPoint};
 
 use crate::manifest::{Experiment, Kernel};

@@ -121,23 +121,58 @@ fn sensor(telemetry: &Telemetry, name: &str) -> Option<f64> {
     }
 }
 
-struct Measured<'a> {
-    measure: &'a Measure,
-    point: &'a Point,
-    vars: &'a Vars,
+/// A formula over one point: the experiment's measure, or what a lens shows.
+pub(super) struct Measured<'a> {
+    pub measure: &'a Measure,
+    pub point: &'a Point,
+    pub vars: &'a Vars,
 }
 
 impl Measured<'_> {
     /// The measured quantity with every sampled name at its `q`-quantile.
-    fn value(&self, q: f64) -> Result<f64, String> {
-        let sampled = |name: &str| match name {
-            "time_ns" => stats::quantile(&self.point.samples_ns, q),
-            name => stats::quantile(self.reading(name)?, q),
-        };
+    pub fn value(&self, q: f64) -> Result<f64, String> {
+        let sampled = |name: &str| stats::quantile(self.sampled(name)?, q);
         eval_with(&self.measure.value, &|name| sampled(name).or_else(|| self.vars.get(name).copied()))
     }
 
-    fn range(&self) -> Option<[f64; 2]> {
+    /// The measured quantity once a sample, in the order in which they were taken.
+    pub fn each(&self) -> Vec<f64> {
+        let Ok(formula) = Formula::parse(&self.measure.value) else { return Vec::new() };
+        let sampled: Vec<(&str, &[f64])> =
+            formula.names().into_iter().filter_map(|name| Some((name, self.sampled(name)?))).collect();
+        let n_samples = sampled.iter().map(|(_, samples)| samples.len()).min().unwrap_or(0);
+        let at = |idx: usize| {
+            let lookup = |name: &str| {
+                let found = sampled.iter().find(|(known, _)| *known == name).map(|(_, samples)| samples[idx]);
+                found.or_else(|| self.vars.get(name).copied())
+            };
+            formula.eval(&lookup).ok()
+        };
+        (0..n_samples).filter_map(at).collect()
+    }
+
+    /// True if the measured quantity grows with the time, or with the readings where it names no time.
+    pub fn is_less_better(&self) -> Option<bool> {
+        let names = self.names();
+        let has_time = names.iter().any(|name| name == "time_ns");
+        let is_cost = |name: &str| if has_time { name == "time_ns" } else { self.reading(name).is_some() };
+        let at = |scale: f64| {
+            let lookup = |name: &str| {
+                let found = self.sampled(name).and_then(stats::median).or_else(|| self.vars.get(name).copied())?;
+                Some(if is_cost(name) { found * scale } else { found })
+            };
+            eval_with(&self.measure.value, &lookup).ok()
+        };
+        let (now, slower) = (at(1.0)?, at(1.5)?);
+        (now != slower).then_some(slower > now)
+    }
+
+    /// The samples behind a name, if it is sampled.
+    fn sampled(&self, name: &str) -> Option<&[f64]> {
+        if name == "time_ns" { Some(&self.point.samples_ns) } else { self.reading(name) }
+    }
+
+    pub fn range(&self) -> Option<[f64; 2]> {
         let (a, b) = (self.value(0.1).ok()?, self.value(0.9).ok()?);
         Some([a.min(b), a.max(b)])
     }
@@ -185,7 +220,7 @@ impl Measured<'_> {
             .then_some(Invalid::TooShort { median_ns, floor_ns })
     }
 
-    fn beyond_hardware(&self, value: f64) -> Option<Invalid> {
+    pub fn beyond_hardware(&self, value: f64) -> Option<Invalid> {
         let limit =
             |formula: &Option<String>| eval_with(formula.as_deref()?, &|name| self.vars.get(name).copied()).ok();
         let above = limit(&self.measure.at_most).filter(|limit| value > limit * (1.0 + LIMIT_SLACK));
