@@ -3,6 +3,7 @@
 use crate::amdahl::Amdahl;
 use crate::aos_soa::AosSoa;
 use crate::bank_conflicts::BankConflicts;
+use crate::batch_knee::BatchKnee;
 use crate::bottleneck::Bottleneck;
 use crate::bytes_in_flight::BytesInFlight;
 use crate::coalescing::Coalescing;
@@ -15,7 +16,9 @@ use crate::false_sharing::FalseSharing;
 use crate::gustafson::Gustafson;
 use crate::latency_cycles::LatencyCycles;
 use crate::littles_law::LittlesLaw;
+use crate::op_intensity::OpIntensity;
 use crate::peak_bandwidth::PeakBandwidth;
+use crate::roofline::Roofline;
 use crate::sample_plan::SamplePlan;
 use crate::strided_bandwidth::StridedBandwidth;
 use crate::thread_index::ThreadIndex;
@@ -80,6 +83,7 @@ pub const MODELS: &[Entry] = &[
     entry::<Amdahl>(),
     entry::<AosSoa>(),
     entry::<BankConflicts>(),
+    entry::<BatchKnee>(),
     entry::<Bottleneck>(),
     entry::<BytesInFlight>(),
     entry::<Coalescing>(),
@@ -92,7 +96,9 @@ pub const MODELS: &[Entry] = &[
     entry::<Gustafson>(),
     entry::<LatencyCycles>(),
     entry::<LittlesLaw>(),
+    entry::<OpIntensity>(),
     entry::<PeakBandwidth>(),
+    entry::<Roofline>(),
     entry::<SamplePlan>(),
     entry::<StridedBandwidth>(),
     entry::<ThreadIndex>(),
