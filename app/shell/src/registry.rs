@@ -1,7 +1,7 @@
 //! What exists, for the lesson checker: the program's own registries behind `vramlab_lesson::Registry`.
 
 use crate::library::Library;
-use vramlab_lesson::Registry;
+use vramlab_lesson::{Registry, Shape};
 use vramlab_units::{FieldError, Map};
 
 impl Registry for Library {
@@ -33,6 +33,15 @@ impl Registry for Library {
 
     fn has_effect(&self, id: &str) -> bool {
         self.experiment(id).is_some_and(|(experiment, _)| experiment.effect.at_least > 1.0)
+    }
+
+    fn shape_of(&self, id: &str) -> Option<Shape> {
+        let (experiment, _) = self.experiment(id)?;
+        Some(Shape {
+            series: experiment.series.iter().map(|series| series.id.clone()).collect(),
+            n_places: experiment.sweep.values.len(),
+            is_log: experiment.measure.scale.starts_with("log"),
+        })
     }
 
     fn eval(&self, model: &str, set: &Map) -> Result<Map, FieldError> {

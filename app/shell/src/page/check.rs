@@ -119,6 +119,7 @@ pub fn input_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, question: &Question, s
                 .then(|| Given::Options { chosen: state.chosen.clone() })
         }
         Form::Order { items } => order_ui(ui, tokens, lang, state, items),
+        Form::Sketch(_) => None, // drawn by `predict`, which knows the experiment
     }
 }
 
