@@ -11,9 +11,14 @@ pub mod experiment_chart;
 mod figure;
 mod ink;
 mod lanes;
+mod littles_law_conveyor;
+mod memory_package;
+mod memory_hierarchy;
+mod roofline;
 mod sector_map;
 mod steps;
 pub mod svg;
+mod thread_stepper;
 mod transpose_player;
 pub mod view;
 

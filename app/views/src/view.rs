@@ -81,7 +81,11 @@ const fn entry<V: Visualizer>() -> Entry {
 pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::access_map::AccessMap>(),
     entry::<crate::bank_grid::BankGrid>(),
+    entry::<crate::memory_hierarchy::MemoryHierarchy>(),
+    entry::<crate::littles_law_conveyor::LittlesLawConveyor>(),
+    entry::<crate::memory_package::MemoryPackage>(),
     entry::<crate::sector_map::SectorMap>(),
+    entry::<crate::thread_stepper::ThreadStepper>(),
     entry::<crate::transpose_player::TransposePlayer>(),
 ];
 

@@ -1,0 +1,112 @@
+//! The memory package in words: names, the finding, and what the pointer or the cursor is on.
+
+use super::question::{Kind, Question};
+use vramlab_model::peak_bandwidth;
+use vramlab_units::{Lang, Text, show};
+
+pub const PACKAGE: Text = Text::new("封装 package", "package");
+pub const BOARD: Text = Text::new("电路板 board", "board");
+
+fn pick(lang: Lang, zh: String, en: String) -> String {
+    match lang {
+        Lang::Zh => zh,
+        Lang::En => en,
+    }
+}
+
+fn rate(gb_per_s: f64) -> String {
+    show::with_unit(gb_per_s, "GB/s")
+}
+
+/// A pin's rate to four digits: 6.402 is not 6.4 once it is multiplied by 6016.
+pub fn pin(gbit_per_pin: f64) -> String {
+    let text = format!("{gbit_per_pin:.3}");
+    format!("{}{}Gb/s", text.trim_end_matches('0').trim_end_matches('.'), show::THIN)
+}
+
+/// `6 stacks · HBM3e`.
+pub fn memory(question: &Question, n_parts: usize, lang: Lang) -> String {
+    let parts = parts(question.kind, n_parts, lang);
+    match question.card() {
+        Some(card) => format!("{parts} · {}", card.memory),
+        None => parts,
+    }
+}
+
+fn parts(kind: Kind, n: usize, lang: Lang) -> String {
+    match (kind, n) {
+        (Kind::Hbm, 1) => pick(lang, "1 个堆叠".into(), "1 stack".into()),
+        (Kind::Hbm, n) => pick(lang, format!("{n} 个堆叠"), format!("{n} stacks")),
+        (Kind::Gddr, 1) => pick(lang, "1 颗芯片".into(), "1 chip".into()),
+        (Kind::Gddr, n) => pick(lang, format!("{n} 颗芯片"), format!("{n} chips")),
+    }
+}
+
+/// `H200 · 132 SM`.
+pub fn card(question: &Question, lang: Lang) -> String {
+    match question.card() {
+        Some(card) => format!("{} · {} SM", card.name, card.sm_count),
+        None => pick(lang, "自定".into(), "custom".into()),
+    }
+}
+
+/// The finding for the state shown. Every number is the model's or the hardware file's.
+pub fn finding(question: &Question, bits: &[u64], lang: Lang) -> String {
+    let (parts, pin, peak) = (parts(question.kind, bits.len(), lang), pin(question.gbit_per_pin), question.peak());
+    let wires = question.bus_bits;
+    let mut text = match question.card() {
+        Some(card) => pick(
+            lang,
+            format!("{}：{parts}，{wires} 根数据线，每根 {pin}，合 {}。", card.name, rate(peak.0)),
+            format!("{}: {parts}, {wires} data pins at {pin} each, {} in all.", card.name, rate(peak.0)),
+        ),
+        None => pick(
+            lang,
+            format!("{parts}，{wires} 根数据线，每根 {pin}，合 {}。", rate(peak.0)),
+            format!("{parts}, {wires} data pins at {pin} each: {} in all.", rate(peak.0)),
+        ),
+    };
+    let full = question.kind.part_bits() * bits.len() as u64;
+    if full != wires {
+        text.push_str(&pick(
+            lang,
+            format!("满配是 {full} 根，驱动报告的少一些。"),
+            format!(" With all of them wired it would be {full} pins; fewer are counted here."),
+        ));
+    }
+    text.push_str(&published(question, lang).unwrap_or_default());
+    text
+}
+
+fn published(question: &Question, lang: Lang) -> Option<String> {
+    let published = question.card()?.published.as_ref()?;
+    let ratio = peak_bandwidth::of_published(question.peak(), published.gb_per_s);
+    let (shown, share) = (rate(published.gb_per_s), show::with_unit(ratio.0, "%"));
+    Some(pick(
+        lang,
+        format!("厂商公布 {shown}，算出来的是它的 {share}。"),
+        format!(" The vendor prints {shown}; the computed figure is {share} of that."),
+    ))
+}
+
+/// A part, for the line under the figure.
+pub fn part(question: &Question, bits: &[u64], idx: usize, lang: Lang) -> String {
+    let Some(n_bits) = bits.get(idx).copied() else { return scale(lang) };
+    let name = match question.kind {
+        Kind::Hbm => pick(lang, format!("堆叠 {idx}"), format!("stack {idx}")),
+        Kind::Gddr => pick(lang, format!("芯片 {idx}"), format!("chip {idx}")),
+    };
+    let (pin, given) = (pin(question.gbit_per_pin), rate(question.part_rate(n_bits).0));
+    format!("{name} · {n_bits} bit × {pin} ÷ 8 = {given}")
+}
+
+/// What the picture's measures are, when nothing is pointed at.
+pub fn scale(lang: Lang) -> String {
+    pick(
+        lang,
+        "方块里的数是数据线的根数，带子的粗细是 GB/s，各张卡同一比例；虚线是厂商公布的粗细。".into(),
+        "A box holds its number of data pins. Thickness is GB/s, on one scale for every card; dashed is what the vendor \
+         prints."
+            .into(),
+    )
+}
