@@ -13,11 +13,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("model", &["units"]),
     ("trace", &["units"]),
     ("lesson", &["units"]),
+    ("sniff", &["units", "trace"]),
     ("gpu", &["units", "model", "trace"]),
     ("kit", &["units"]),
     ("views", &["units", "model", "trace", "lesson", "gpu", "kit"]),
-    ("shell", &["units", "model", "trace", "lesson", "gpu", "content", "kit", "views"]),
-    ("desktop", &["units", "model", "trace", "lesson", "gpu", "content", "kit", "views", "shell"]),
+    ("shell", &["units", "model", "trace", "lesson", "sniff", "gpu", "content", "kit", "views"]),
+    ("desktop", &["units", "model", "trace", "lesson", "sniff", "gpu", "content", "kit", "views", "shell"]),
     ("web", &["units", "trace", "lesson", "gpu", "content", "shell"]),
 ];
 
@@ -29,7 +30,7 @@ const TEST_ARROWS: &[(&str, &str, &str)] = &[
 ];
 
 /// Crates that must stay free of the interface.
-const BELOW_KIT: &[&str] = &["units", "model", "trace", "lesson", "gpu", "content"];
+const BELOW_KIT: &[&str] = &["units", "model", "trace", "lesson", "sniff", "gpu", "content"];
 const INTERFACE: &[&str] = &["egui", "eframe", "egui_extras", "egui_plot", "egui_commonmark", "rfd", "winit", "wgpu"];
 
 /// What pure code may not see. `gpu` may behind its features: `backend`, `child`, `client`, `sys`, `wire`.
@@ -52,6 +53,7 @@ const PURE_TREES: &[&str] = &[
     "app/model/src",
     "app/trace/src",
     "app/lesson/src",
+    "app/sniff/src",
     "app/content/src",
     "app/kit/src",
     "app/views/src",
