@@ -178,7 +178,11 @@ impl Writer {
             FontFamily::Name(_) => ("'Noto Sans SC', 'Noto Sans CJK SC', system-ui, sans-serif", "600"),
             FontFamily::Proportional => ("'Noto Sans SC', 'Noto Sans CJK SC', system-ui, sans-serif", "400"),
         };
-        let place = format!(r#"x="{}" y="{}" textLength="{}""#, num(run.left), num(run.base), num(run.width));
+        let mut place = format!(r#"x="{}" y="{}" textLength="{}""#, num(run.left), num(run.base), num(run.width));
+        if shape.angle != 0.0 {
+            let (degrees, at) = (num(shape.angle.to_degrees()), shape.pos);
+            let _ = write!(place, r#" transform="rotate({degrees} {} {})""#, num(at.x), num(at.y));
+        }
         let look = format!(r#"font-family="{family}" font-size="{}" font-weight="{weight}""#, num(font.size));
         let words = escape(&run.text);
         self.put(&format!(

@@ -84,6 +84,7 @@ pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::memory_hierarchy::MemoryHierarchy>(),
     entry::<crate::littles_law_conveyor::LittlesLawConveyor>(),
     entry::<crate::memory_package::MemoryPackage>(),
+    entry::<crate::roofline::Roofline>(),
     entry::<crate::sector_map::SectorMap>(),
     entry::<crate::thread_stepper::ThreadStepper>(),
     entry::<crate::transpose_player::TransposePlayer>(),
