@@ -102,7 +102,7 @@ impl Platform for Browser {
             Backend::Cpu => (words::NO_CPU, words::NO_CPU_FIX),
             _ => (words::NO_CUDA, words::NO_CUDA_FIX),
         };
-        BackendState::Unavailable { why: self.shared.say(why).to_owned(), fix: self.shared.say(fix).to_owned() }
+        BackendState::Unavailable { why: why.into(), fix: fix.into() }
     }
 
     fn open(&mut self, backend: Backend) {

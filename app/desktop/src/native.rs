@@ -13,7 +13,7 @@ use vramlab_gpu::protocol::{FromChild, Job};
 use vramlab_lesson::progress::Files;
 use vramlab_shell::platform::{BackendState, Event, Fetch, Gauges, Platform};
 use vramlab_trace::Backend;
-use vramlab_units::Lang;
+use vramlab_units::{Lang, Localized};
 
 /// Asks egui for a frame, once there is a window.
 pub type Waker = Arc<Mutex<Option<egui::Context>>>;
@@ -121,10 +121,23 @@ fn wake(waker: &Waker) {
     }
 }
 
+fn no_client(why: &str) -> RunError {
+    RunError::unavailable(
+        (format!("运行器启动不了：{why}"), format!("the runner cannot start: {why}")),
+        ("重新启动程序", "start the program again"),
+    )
+}
+
 fn unavailable(error: &RunError) -> BackendState {
     match error {
         RunError::Unavailable { what, fix } => BackendState::Unavailable { why: what.clone(), fix: fix.clone() },
-        other => BackendState::Unavailable { why: other.to_string(), fix: String::new() },
+        other => {
+            let (zh, en) = (other.say(Lang::Zh), other.say(Lang::En));
+            BackendState::Unavailable {
+                why: Localized::both(zh.what, en.what),
+                fix: Localized::both(zh.advice, en.advice),
+            }
+        }
     }
 }
 
@@ -183,8 +196,7 @@ impl Platform for Native {
 
     fn open(&mut self, backend: Backend) {
         let Some(client) = &self.client else {
-            let why = format!("the runner cannot start: {}", self.why_no_client);
-            let state = BackendState::Unavailable { why, fix: "start the program again".to_owned() };
+            let state = unavailable(&no_client(&self.why_no_client));
             self.backends.insert(backend, state);
             let _ = self.tell.send(Event::Backend(backend));
             return;
@@ -201,7 +213,7 @@ impl Platform for Native {
     fn start(&mut self, backend: Backend, job: Job) -> Result<u64, RunError> {
         match &self.client {
             Some(client) => Ok(client.start(Target::new(backend), job)),
-            None => Err(RunError::Unavailable { what: self.why_no_client.clone(), fix: String::new() }),
+            None => Err(no_client(&self.why_no_client)),
         }
     }
 

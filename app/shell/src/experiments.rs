@@ -194,14 +194,6 @@ impl Experiments {
     }
 }
 
-/// The sentence about a back end that is not ready.
-pub fn why_not(state: &BackendState) -> Option<(String, String)> {
-    match state {
-        BackendState::Unavailable { why, fix } => Some((why.clone(), fix.clone())),
-        _ => None,
-    }
-}
-
 /// The message's job, if it belongs to one.
 pub fn job_of(message: &FromChild) -> Option<u64> {
     match message {

@@ -12,7 +12,7 @@ use vramlab_shell::platform::{BackendState, Event};
 use vramlab_shell::settings::ThemeChoice;
 use vramlab_shell::{Library, Still};
 use vramlab_trace::{Backend, OracleOutcome, Point, Telemetry};
-use vramlab_units::Lang;
+use vramlab_units::{Lang, Localized};
 
 fn route(step: &str) -> String {
     format!("/ch/{CHAPTER}/step/{step}")
@@ -225,7 +225,7 @@ fn a_failed_run_says_why_and_the_next_one_works() {
 #[test]
 fn every_error_of_the_runner_has_a_card() {
     let errors = [
-        RunError::Unavailable { what: "no driver".to_owned(), fix: "install one".to_owned() },
+        RunError::unavailable(("没有驱动", "no driver"), ("装一个", "install one")),
         RunError::Compile { arch: "sm_90".to_owned(), options: Vec::new(), log: "line 3: error".to_owned() },
         RunError::OutOfMemory { asked_bytes: 3, free_bytes: 2, total_bytes: 4 },
         RunError::Deadline { secs: 5.0 },
@@ -244,7 +244,10 @@ fn every_error_of_the_runner_has_a_card() {
 #[test]
 fn r1_a_missing_back_end_is_a_reason_and_not_a_hidden_button() {
     let mut desk = Desk::open(&route("stride"));
-    let why = BackendState::Unavailable { why: "no NVIDIA driver".to_owned(), fix: "replay".to_owned() };
+    let why = BackendState::Unavailable {
+        why: Localized::both("没有 NVIDIA 驱动", "no NVIDIA driver"),
+        fix: Localized::both("放录制", "replay"),
+    };
     desk.inside.borrow_mut().backends.insert(Backend::Cuda, why);
     desk.send(Event::Backend(Backend::Cuda));
     let (_, title) = title(|body| matches!(body, StepBody::Experiment(body) if body.run.starts_with("strided_read")));

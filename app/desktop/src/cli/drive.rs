@@ -63,9 +63,11 @@ impl<'a> Driver<'a> {
 
     fn client(&mut self) -> Result<&mut Open, RunError> {
         if self.open.is_none() {
-            let spawn = Spawn::own().map_err(|error| RunError::Unavailable {
-                what: format!("the runner cannot start: {error}"),
-                fix: "start the program again".to_owned(),
+            let spawn = Spawn::own().map_err(|error| {
+                RunError::unavailable(
+                    (format!("运行器启动不了：{error}"), format!("the runner cannot start: {error}")),
+                    ("重新启动程序", "start the program again"),
+                )
             })?;
             let spawn = match &self.script {
                 Some(script) => spawn.playing(script),

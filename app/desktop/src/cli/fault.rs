@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn every_way_to_fail_has_its_exit_code() {
-        let unavailable = RunError::Unavailable { what: "no driver".into(), fix: "install it".into() };
+        let unavailable = RunError::unavailable(("没有驱动", "no driver"), ("装驱动", "install it"));
         assert_eq!(exit_of(&unavailable) as u8, 3);
         assert_eq!(exit_of(&RunError::Died { how: "signal 9".into(), last_words: None }) as u8, 4);
         assert_eq!(exit_of(&RunError::Deadline { secs: 1.0 }) as u8, 5);

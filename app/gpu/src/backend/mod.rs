@@ -110,11 +110,12 @@ pub fn open(kind: Kind, budget_bytes: Option<u64>) -> Result<Box<dyn Backend>, R
         Kind::Cuda => cuda::open(budget_bytes),
         Kind::Fake => fake::open(&fake::SCRIPTS[0]),
         other => {
+            let (id, zh) = (other.id(), format!("这个程序编译时没有带上后端 {}", other.id()));
             let budget = budget_bytes.map(|bytes| format!(", budget {bytes} bytes")).unwrap_or_default();
-            Err(RunError::Unavailable {
-                what: format!("this program was built without the \"{}\" back end{budget}", other.id()),
-                fix: "replay a recorded trace, or build with the feature".to_owned(),
-            })
+            Err(RunError::unavailable(
+                (zh, format!("this program was built without the \"{id}\" back end{budget}")),
+                ("重放录制，或编译时打开这个 feature", "replay a recorded trace, or build with the feature"),
+            ))
         }
     }
 }

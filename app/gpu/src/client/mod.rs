@@ -305,8 +305,8 @@ impl Drop for Client {
 }
 
 fn gone() -> RunError {
-    RunError::Unavailable {
-        what: "the thread that watches the runner could not be started".to_owned(),
-        fix: "close other programs and start this one again".to_owned(),
-    }
+    RunError::unavailable(
+        ("看管运行器的线程启动不了", "the thread that watches the runner could not be started"),
+        ("关掉别的程序，再启动一次", "close other programs and start this one again"),
+    )
 }

@@ -40,9 +40,18 @@ impl Connect for Spawn {
         let mut command = Command::new(&self.program);
         command.args(&self.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         sys::own_group(&mut command);
-        let mut child = command.spawn().map_err(|error| RunError::Unavailable {
-            what: format!("the runner {} does not start: {error}", self.program.display()),
-            fix: "the program may have been moved or removed while it was open; start it again".to_owned(),
+        let mut child = command.spawn().map_err(|error| {
+            let program = self.program.display();
+            RunError::unavailable(
+                (
+                    format!("运行器 {program} 启动不了：{error}"),
+                    format!("the runner {program} does not start: {error}"),
+                ),
+                (
+                    "程序打开期间可能被移动或删除了；请重新启动程序",
+                    "the program may have been moved or removed while it was open; start it again",
+                ),
+            )
         })?;
         let (Some(output), Some(input)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(RunError::Protocol { what: "the runner has no pipes".to_owned() });

@@ -8,13 +8,14 @@ pub use how::How;
 pub use say::Said;
 
 use serde::{Deserialize, Serialize};
+use vramlab_units::{Lang, Localized};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "error")]
 pub enum RunError {
     /// No device, no driver, no compiler: what is missing, what was found, what to do.
-    #[error("{what}; {fix}")]
-    Unavailable { what: String, fix: String },
+    #[error("{}; {}", .what.get(Lang::En), .fix.get(Lang::En))]
+    Unavailable { what: Localized, fix: Localized },
     #[error("the kernel does not compile for {arch}:\n{log}")]
     Compile { arch: String, options: Vec<String>, log: String },
     /// A CUDA error. `is_fatal` means the context is lost and the child must be replaced.
@@ -42,6 +43,14 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// Something is not here: what it is, and what to do, each in Chinese and in English.
+    pub fn unavailable(
+        what: (impl Into<String>, impl Into<String>),
+        fix: (impl Into<String>, impl Into<String>),
+    ) -> Self {
+        Self::Unavailable { what: Localized::both(what.0, what.1), fix: Localized::both(fix.0, fix.1) }
+    }
+
     /// True if the process that met it cannot go on: the device's context is lost, or the code itself failed.
     pub fn ends_the_runner(&self) -> bool {
         matches!(self, Self::Device { is_fatal: true, .. } | Self::Died { .. })

@@ -29,7 +29,7 @@ impl RunError {
     fn say_en(&self) -> Said {
         let size = |bytes: &u64| show::bytes_binary(Bytes(*bytes));
         match self {
-            Self::Unavailable { what, fix } => Said::new(what, fix),
+            Self::Unavailable { what, fix } => Said::new(what.get(Lang::En), fix.get(Lang::En)),
             Self::Compile { arch, options, .. } => Said::new(
                 format!("the kernel does not compile for {arch} ({})", options.join(" ")),
                 "the compiler's log names the line; your text is kept",
@@ -85,7 +85,7 @@ impl RunError {
     fn say_zh(&self) -> Said {
         let size = |bytes: &u64| show::bytes_binary(Bytes(*bytes));
         match self {
-            Self::Unavailable { what, fix } => Said::new(what, fix),
+            Self::Unavailable { what, fix } => Said::new(what.get(Lang::Zh), fix.get(Lang::Zh)),
             Self::Compile { arch, options, .. } => Said::new(
                 format!("内核无法为 {arch} 编译（{}）", options.join(" ")),
                 "编译器的日志里有行号；你写的内容还在",

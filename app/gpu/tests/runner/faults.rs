@@ -6,6 +6,7 @@ use vramlab_gpu::RunError;
 use vramlab_gpu::backend::fake::SCRIPTS;
 use vramlab_gpu::client::{ClientEvent, Limits, RunnerState};
 use vramlab_trace::{Invalid, OracleOutcome};
+use vramlab_units::Lang;
 
 #[test]
 fn a_healthy_job_gives_its_points_in_order() {
@@ -21,7 +22,7 @@ fn r1_to_r3_what_is_missing_is_a_value_that_says_what_to_do() {
         let mut client = client(script);
         let error = client.facts_blocking(FAKE).unwrap_err();
         let RunError::Unavailable { what, fix } = &error else { panic!("{script}: {error:?}") };
-        assert!(what.contains(says) && !fix.is_empty(), "{error}");
+        assert!(what.get(Lang::En).contains(says) && !fix.get(Lang::Zh).is_empty(), "{error}");
         // The child that said so lives on, and says so again.
         assert_eq!(client.facts_blocking(FAKE).unwrap_err(), error);
     }
@@ -217,7 +218,7 @@ fn r16_a_program_that_moved_away_says_so() {
     let spawn = vramlab_gpu::client::Spawn::program("/no such folder/显存/vramlab", ["__runner"]);
     let mut client = vramlab_gpu::client::Client::new(spawn, limits(), std::sync::Arc::new(|| {}));
     let error = client.facts_blocking(FAKE).unwrap_err();
-    assert!(matches!(&error, RunError::Unavailable { what, .. } if what.contains("显存/vramlab")), "{error:?}");
+    assert!(matches!(&error, RunError::Unavailable { what, .. } if what.get(Lang::Zh).contains("显存/vramlab")), "{error:?}");
 }
 
 #[test]

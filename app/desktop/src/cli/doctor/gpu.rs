@@ -9,7 +9,7 @@ use vramlab_gpu::RunError;
 use vramlab_gpu::backend::cuda::{compile, cupti};
 use vramlab_gpu::client::{Client, ClientEvent, Limits, Spawn, Target};
 use vramlab_trace::{Backend, DeviceFacts};
-use vramlab_units::{Bytes, Localized, Text, show};
+use vramlab_units::{Bytes, Lang, Localized, Text, show};
 
 /// How long the runner's child may take to open the device; a cold driver needs longer.
 const PATIENCE: Duration = Duration::from_millis(650);
@@ -141,19 +141,10 @@ fn device(answer: &Answer, sensed: &Sensed) -> Line {
     }
 }
 
-/// A part that is not here. The runner's sentences are English; the two that most machines meet are written out.
-fn missing(id: &'static str, title: Text, what: &str, fix: &str) -> Line {
-    let known = [
-        ("no NVIDIA driver", "没有 NVIDIA 驱动：找不到 libcuda.so.1", "安装 NVIDIA 驱动；不装也行，GPU 实验放录制"),
-        (
-            "no NVRTC",
-            "没有 NVRTC：找不到 libnvrtc.so.13 或 .so.12",
-            "pip install nvidia-cuda-nvrtc（或 -cu12），把它的 lib 目录放进 LD_LIBRARY_PATH；或安装 CUDA toolkit",
-        ),
-    ];
-    let (zh, zh_fix) =
-        known.iter().find(|(start, ..)| what.starts_with(start)).map_or((what, fix), |(_, zh, fix)| (*zh, *fix));
-    Line::new(id, title, State::Missing, zh, what).fix(zh_fix, fix)
+/// A part that is not here, in the runner's words.
+fn missing(id: &'static str, title: Text, what: &Localized, fix: &Localized) -> Line {
+    let (zh, en) = (Lang::Zh, Lang::En);
+    Line::new(id, title, State::Missing, what.get(zh), what.get(en)).fix(fix.get(zh), fix.get(en))
 }
 
 fn compiler(nvrtc: &Result<(i32, i32), RunError>) -> Line {
@@ -386,7 +377,7 @@ mod tests {
 
     #[test]
     fn a_missing_driver_says_what_to_do() {
-        let error = RunError::Unavailable { what: "no NVIDIA driver".into(), fix: "install the NVIDIA driver".into() };
+        let error = RunError::unavailable(("没有驱动", "no NVIDIA driver"), ("装驱动", "install the NVIDIA driver"));
         let line = device(&Answer::Refused(error), &Sensed::default());
         assert_eq!(line.state, State::Missing);
         assert!(line.fix.is_some_and(|fix| fix.get(vramlab_units::Lang::En).contains("install")));

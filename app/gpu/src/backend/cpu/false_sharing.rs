@@ -91,10 +91,13 @@ fn enough_cores(n_cores: usize, n_threads: usize) -> Result<(), RunError> {
     if known >= n_threads {
         return Ok(());
     }
-    Err(RunError::Unavailable {
-        what: format!("{n_threads} threads need {n_threads} cores at the same time, and this program may use {known}"),
-        fix: "give the program more cores, or replay a recorded trace".to_owned(),
-    })
+    Err(RunError::unavailable(
+        (
+            format!("{n_threads} 个线程要同时占 {n_threads} 个核，这个程序只能用 {known} 个"),
+            format!("{n_threads} threads need {n_threads} cores at the same time, and this program may use {known}"),
+        ),
+        ("给程序更多的核，或重放录制", "give the program more cores, or replay a recorded trace"),
+    ))
 }
 
 /// Counters on a page bound.

@@ -19,12 +19,17 @@ pub struct Image {
 pub fn version() -> Result<(i32, i32), RunError> {
     // SAFETY: asking whether a library can be loaded runs only its initialisers.
     if !unsafe { sys::is_culib_present() } {
-        return Err(RunError::Unavailable {
-            what: "no NVRTC: libnvrtc.so.13 or .so.12 (nvrtc64_*.dll) is nowhere on the library path".to_owned(),
-            fix: "install it with `pip install nvidia-cuda-nvrtc` (or -cu12) and put its lib folder on \
-                  LD_LIBRARY_PATH, or install the CUDA toolkit"
-                .to_owned(),
-        });
+        return Err(RunError::unavailable(
+            (
+                "没有 NVRTC：库路径上找不到 libnvrtc.so.13 或 .so.12（nvrtc64_*.dll）",
+                "no NVRTC: libnvrtc.so.13 or .so.12 (nvrtc64_*.dll) is nowhere on the library path",
+            ),
+            (
+                "运行 `pip install nvidia-cuda-nvrtc`（或 -cu12），把它的 lib 目录放进 LD_LIBRARY_PATH；或安装 CUDA toolkit",
+                "install it with `pip install nvidia-cuda-nvrtc` (or -cu12) and put its lib folder on \
+                 LD_LIBRARY_PATH, or install the CUDA toolkit",
+            ),
+        ));
     }
     guarded("asking NVRTC for its version", || {
         let (mut major, mut minor) = (0, 0);
@@ -48,13 +53,17 @@ pub fn compile(name: &str, source: &str, cc: u32, defines: &[String]) -> Result<
             None if known.is_empty() => (format!("sm_{cc}"), true),
             None => {
                 let oldest = known.iter().min().copied().unwrap_or_default();
-                return Err(RunError::Unavailable {
-                    what: format!(
-                        "NVRTC {}.{} compiles for sm_{oldest} and later; the device is sm_{cc}",
-                        found.0, found.1
+                let (major, minor) = found;
+                return Err(RunError::unavailable(
+                    (
+                        format!("NVRTC {major}.{minor} 只能为 sm_{oldest} 及以后的显卡编译，这块是 sm_{cc}"),
+                        format!("NVRTC {major}.{minor} compiles for sm_{oldest} and later; the device is sm_{cc}"),
                     ),
-                    fix: "install the NVRTC of an older CUDA version: CUDA 12 still compiles for sm_50".to_owned(),
-                });
+                    (
+                        "安装旧一些的 CUDA 里的 NVRTC：CUDA 12 还能为 sm_50 编译",
+                        "install the NVRTC of an older CUDA version: CUDA 12 still compiles for sm_50",
+                    ),
+                ));
             }
         };
         let mut options = vec![format!("--gpu-architecture={arch}"), "--std=c++17".to_owned()];
@@ -65,10 +74,10 @@ pub fn compile(name: &str, source: &str, cc: u32, defines: &[String]) -> Result<
 }
 
 fn unusable(what: &str) -> RunError {
-    RunError::Unavailable {
-        what: what.to_owned(),
-        fix: "install one complete CUDA toolkit or NVRTC package".to_owned(),
-    }
+    RunError::unavailable(
+        (format!("NVRTC 用不了：{what}"), what),
+        ("安装一套完整的 CUDA toolkit 或 NVRTC 包", "install one complete CUDA toolkit or NVRTC package"),
+    )
 }
 
 /// Architectures that this NVRTC compiles for; empty if it cannot say (before CUDA 11.2).
@@ -127,12 +136,17 @@ impl Program {
         let log = self.text(sys::nvrtcGetProgramLogSize, sys::nvrtcGetProgramLog).unwrap_or_default();
         let log = String::from_utf8_lossy(&log).trim_end_matches('\0').trim_end().to_owned();
         if log.contains("builtins") || code == nvrtcResult::NVRTC_ERROR_BUILTIN_OPERATION_FAILURE {
-            return RunError::Unavailable {
-                what: format!("NVRTC is there, its companion libnvrtc-builtins is not ({log})"),
-                fix: "install both from one package, e.g. `pip install nvidia-cuda-nvrtc`, and put that folder on \
-                      LD_LIBRARY_PATH"
-                    .to_owned(),
-            };
+            return RunError::unavailable(
+                (
+                    format!("NVRTC 在，配套的 libnvrtc-builtins 不在（{log}）"),
+                    format!("NVRTC is there, its companion libnvrtc-builtins is not ({log})"),
+                ),
+                (
+                    "两个库要来自同一个包，例如 `pip install nvidia-cuda-nvrtc`，并把那个目录放进 LD_LIBRARY_PATH",
+                    "install both from one package, e.g. `pip install nvidia-cuda-nvrtc`, and put that folder on \
+                     LD_LIBRARY_PATH",
+                ),
+            );
         }
         let log = if log.is_empty() { format!("{code:?} for {} bytes of source", self.source_bytes) } else { log };
         RunError::Compile { arch: arch.to_owned(), options: options.to_vec(), log }

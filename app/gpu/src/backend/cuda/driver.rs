@@ -37,10 +37,16 @@ impl Device {
     pub fn open() -> Result<Self, RunError> {
         // SAFETY: asking whether a library can be loaded runs only its initialisers.
         if !unsafe { sys::is_culib_present() } {
-            return Err(RunError::Unavailable {
-                what: "no NVIDIA driver: libcuda.so.1 (nvcuda.dll) is nowhere on the library path".to_owned(),
-                fix: "install the NVIDIA driver, or go on with the recorded traces".to_owned(),
-            });
+            return Err(RunError::unavailable(
+                (
+                    "没有 NVIDIA 驱动：库路径上找不到 libcuda.so.1（nvcuda.dll）",
+                    "no NVIDIA driver: libcuda.so.1 (nvcuda.dll) is nowhere on the library path",
+                ),
+                (
+                    "安装 NVIDIA 驱动；不装也行，实验可以放录制",
+                    "install the NVIDIA driver, or go on with the recorded traces",
+                ),
+            ));
         }
         guarded("opening the device", Self::open_loaded)?
     }
@@ -130,9 +136,11 @@ fn elapsed_fn() -> Result<ElapsedFn, RunError> {
         .into_iter()
         // SAFETY: both symbols have this signature in every version of cuda.h.
         .find_map(|name| unsafe { sys::culib().get::<ElapsedFn>(name) }.ok().map(|symbol| *symbol))
-        .ok_or_else(|| RunError::Unavailable {
-            what: "the driver library has no cuEventElapsedTime".to_owned(),
-            fix: "install a complete NVIDIA driver".to_owned(),
+        .ok_or_else(|| {
+            RunError::unavailable(
+                ("驱动库里没有 cuEventElapsedTime", "the driver library has no cuEventElapsedTime"),
+                ("重新安装完整的 NVIDIA 驱动", "install a complete NVIDIA driver"),
+            )
         })
 }
 

@@ -1,5 +1,6 @@
 //! CUDA's result codes as sentences: what each means, what to do, and whether the context survives it.
 
+use super::zh;
 use crate::error::RunError;
 
 /// The name in the driver's header, what it means for the reader, and what to do.
@@ -172,14 +173,21 @@ pub fn device(code: i32, kernel: &str) -> RunError {
 /// An error while the device was being opened: what is missing, as a value.
 pub fn unavailable(code: i32, doing: &str) -> RunError {
     match find(code) {
-        Some(known) => RunError::Unavailable {
-            what: format!("{} ({} {code} from {doing})", known.meaning, known.name),
-            fix: known.fix.to_owned(),
-        },
-        None => RunError::Unavailable {
-            what: format!("the driver answers {doing} with code {code}"),
-            fix: "look the code up in cuda.h".to_owned(),
-        },
+        Some(known) => {
+            let text = zh::of(code);
+            let (what, fix) = text.unwrap_or((known.meaning, known.fix));
+            RunError::unavailable(
+                (
+                    format!("{what}（{doing} 返回 {} {code}）", known.name),
+                    format!("{} ({} {code} from {doing})", known.meaning, known.name),
+                ),
+                (fix, known.fix),
+            )
+        }
+        None => RunError::unavailable(
+            (format!("驱动对 {doing} 返回代码 {code}"), format!("the driver answers {doing} with code {code}")),
+            ("到 cuda.h 里查这个代码", "look the code up in cuda.h"),
+        ),
     }
 }
 
@@ -211,7 +219,11 @@ mod tests {
         let mut seen = Vec::new();
         for code in [34, 35, 100, 101, 802, 803, 804, 999] {
             let RunError::Unavailable { what, fix } = unavailable(code, "cuInit") else { unreachable!() };
-            assert!(!fix.is_empty() && what.contains(&code.to_string()), "{what}");
+            for lang in vramlab_units::Lang::ALL {
+                let (what, fix) = (what.exact(lang).unwrap(), fix.exact(lang).unwrap());
+                assert!(!fix.is_empty() && what.contains(&code.to_string()), "{what}");
+            }
+            assert!(zh::of(code).is_some(), "{code} has no Chinese sentence");
             assert!(!seen.contains(&what));
             seen.push(what);
         }

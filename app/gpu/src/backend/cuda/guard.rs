@@ -12,10 +12,14 @@ pub fn guarded<T>(doing: &str, work: impl FnOnce() -> T) -> Result<T, RunError> 
             .or_else(|| panic.downcast_ref::<&str>().copied())
             .unwrap_or("the binding stopped without a word");
         let first = text.lines().next().unwrap_or(text);
-        RunError::Unavailable {
-            what: format!("{doing}: {first}"),
-            fix: "install the library named here, in the version of the driver's CUDA".to_owned(),
-        }
+        let what = format!("{doing}: {first}");
+        RunError::unavailable(
+            (what.clone(), what),
+            (
+                "安装这里点名的库，版本与驱动的 CUDA 一致",
+                "install the library named here, in the version of the driver's CUDA",
+            ),
+        )
     })
 }
 
@@ -28,6 +32,7 @@ mod tests {
     fn a_panic_of_the_binding_is_a_value() {
         let result = guarded("timing", || -> u32 { panic!("Missing symbol cuEventElapsedTime_v2: not found") });
         let RunError::Unavailable { what, .. } = result.unwrap_err() else { unreachable!() };
+        let what = what.get(vramlab_units::Lang::En);
         assert!(what.starts_with("timing: Missing symbol cuEventElapsedTime_v2"), "{what}");
     }
 }

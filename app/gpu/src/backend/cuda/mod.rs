@@ -17,6 +17,7 @@ mod point;
 pub mod selftest;
 pub mod timing;
 pub mod tools;
+mod zh;
 
 use super::{Backend, PointCx, Rung};
 use crate::error::RunError;
@@ -108,13 +109,17 @@ impl Cuda {
 fn refused(device: &Device, error: RunError) -> RunError {
     let RunError::Device { code: 200 | 209 | 218 | 222, name, .. } = &error else { return error };
     let (Ok(nvrtc), Some(driver)) = (compile::version(), device.driver_api()) else { return error };
-    RunError::Unavailable {
-        what: format!(
-            "the driver speaks CUDA {}.{} and refuses code of NVRTC {}.{} ({name})",
-            driver.0, driver.1, nvrtc.0, nvrtc.1
+    let (speaks, wrote) = (format!("CUDA {}.{}", driver.0, driver.1), format!("NVRTC {}.{}", nvrtc.0, nvrtc.1));
+    RunError::unavailable(
+        (
+            format!("驱动支持到 {speaks}，不接受 {wrote} 编译的代码（{name}）"),
+            format!("the driver speaks {speaks} and refuses code of {wrote} ({name})"),
         ),
-        fix: format!("update the driver, or install the NVRTC of CUDA {}", driver.0),
-    }
+        (
+            format!("更新驱动，或安装 CUDA {} 的 NVRTC", driver.0),
+            format!("update the driver, or install the NVRTC of CUDA {}", driver.0),
+        ),
+    )
 }
 
 fn content(what: String) -> RunError {

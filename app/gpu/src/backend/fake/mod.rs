@@ -81,13 +81,19 @@ impl Script {
 
 /// Opens the scripted back end; the scripts about a missing or taken device fail here.
 pub fn open(script: &'static Script) -> Result<Box<dyn Backend>, RunError> {
-    let missing = |what: &str, fix: &str| RunError::Unavailable { what: what.to_owned(), fix: fix.to_owned() };
     match script.id {
-        "no_driver" => Err(missing("no NVIDIA driver was found", "replay a recorded trace, or install the driver")),
-        "old_driver" => {
-            Err(missing("the driver speaks CUDA 11.4, 12.0 is needed", "update the driver to 525 or later"))
-        }
-        "no_nvrtc" => Err(missing("libnvrtc was not found", "install the CUDA toolkit's NVRTC package")),
+        "no_driver" => Err(RunError::unavailable(
+            ("没有找到 NVIDIA 驱动", "no NVIDIA driver was found"),
+            ("重放录制，或安装驱动", "replay a recorded trace, or install the driver"),
+        )),
+        "old_driver" => Err(RunError::unavailable(
+            ("驱动支持到 CUDA 11.4，需要 12.0", "the driver speaks CUDA 11.4, 12.0 is needed"),
+            ("把驱动更新到 525 或更新的版本", "update the driver to 525 or later"),
+        )),
+        "no_nvrtc" => Err(RunError::unavailable(
+            ("没有找到 libnvrtc", "libnvrtc was not found"),
+            ("安装 CUDA toolkit 里的 NVRTC 包", "install the CUDA toolkit's NVRTC package"),
+        )),
         "exclusive" => Err(device(46, "CUDA_ERROR_DEVICE_UNAVAILABLE", "another program has the GPU to itself", false)),
         _ => Ok(Box::new(Fake { script })),
     }

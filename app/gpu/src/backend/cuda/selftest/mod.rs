@@ -65,9 +65,11 @@ pub fn run(setup: &Setup) -> Result<Outcome, RunError> {
 }
 
 fn client() -> Result<Client, RunError> {
-    let spawn = Spawn::own().map_err(|error| RunError::Unavailable {
-        what: format!("this program cannot find itself: {error}"),
-        fix: "start it by its full path".to_owned(),
+    let spawn = Spawn::own().map_err(|error| {
+        RunError::unavailable(
+            (format!("程序找不到自己：{error}"), format!("this program cannot find itself: {error}")),
+            ("用完整路径启动它", "start it by its full path"),
+        )
     })?;
     Ok(Client::new(spawn, Limits::default(), Arc::new(|| {})))
 }
