@@ -15,8 +15,15 @@ pub enum Action {
     Address {
         chapter: String,
         step: String,
+        /// What differed from the chapter before, for undo.
+        before: Map,
         params: Map,
     },
+    /// Takes the last change of a figure back, or makes it again.
+    Undo,
+    Redo,
+    /// The window with link and QR code.
+    ShowShare,
     /// The next or previous step of the chapter (presenter, keys).
     StepBy(i32),
     Back,

@@ -43,6 +43,8 @@ pub struct App {
     pub(crate) notes: Vec<Note>,
     pub(crate) palette: Option<PaletteState>,
     pub(crate) shows_shortcuts: bool,
+    pub(crate) share: Option<crate::panels::share::Share>,
+    pub(crate) changes: crate::undo::Changes,
     pub(crate) is_presenting: bool,
     /// Results are shown without a prediction: for pictures, and for whoever prepares a class.
     pub reveals_all: bool,
@@ -60,7 +62,7 @@ pub struct App {
     pub(crate) dirty: Vec<Doc>,
     pub(crate) reset_copy: Option<(String, ChapterProgress)>,
     /// egui's monotonic clock in this frame.
-    now_secs: f64,
+    pub(crate) now_secs: f64,
     tokens: Tokens,
     look: Option<(Theme, f32, bool)>,
     has_fonts: bool,
@@ -85,6 +87,8 @@ impl App {
             notes: Vec::new(),
             palette: None,
             shows_shortcuts: false,
+            share: None,
+            changes: crate::undo::Changes::default(),
             is_presenting: false,
             reveals_all: false,
             is_rail_open: true,
@@ -133,6 +137,14 @@ impl App {
 
     pub fn can_go_back(&self) -> bool {
         !self.history.is_empty()
+    }
+
+    pub fn can_undo_change(&self) -> bool {
+        self.changes.can_undo()
+    }
+
+    pub fn can_redo_change(&self) -> bool {
+        self.changes.can_redo()
     }
 
     pub fn can_undo_reset(&self) -> bool {

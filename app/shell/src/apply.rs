@@ -8,23 +8,35 @@ use crate::platform::{BackendState, Event};
 use crate::route::{Page, Route};
 use crate::settings::ThemeChoice;
 use crate::text;
+use crate::undo::State;
 use vramlab_gpu::RunError;
 use vramlab_gpu::plan::Mode;
 use vramlab_gpu::protocol::{FromChild, Job};
 use vramlab_lesson::progress::ChapterProgress;
 use vramlab_trace::{Backend, Run};
-use vramlab_units::Map;
+use vramlab_units::{Lang, Map};
 
 impl App {
     /// Performs one action.
     pub fn apply(&mut self, ctx: &egui::Context, action: Action) {
         match action {
             Action::Go(route) => self.go(route, true),
-            Action::Address { chapter, step, params } => {
+            Action::Address { chapter, step, before, params } => {
+                let state =
+                    |params: &Map| State { chapter: chapter.clone(), step: step.clone(), params: params.clone() };
+                self.changes.note(state(&before), state(&params), self.now_secs);
                 self.route = Route { params, lang: self.route.lang, ..Route::step(&chapter, &step) };
                 let text = self.route.text();
                 self.platform.set_route(&text, false);
                 self.settings.last_route = Some(text);
+            }
+            Action::Undo => {
+                let state = self.changes.undo();
+                self.show_state(state);
+            }
+            Action::Redo => {
+                let state = self.changes.redo();
+                self.show_state(state);
             }
             Action::StepBy(by) => self.step_by(by),
             Action::Back => {
@@ -68,11 +80,11 @@ impl App {
             Action::ClosePopups => {
                 self.palette = None;
                 self.shows_shortcuts = false;
+                self.share = None;
             }
+            Action::ShowShare => self.share = Some(Default::default()),
             Action::CopyLink => {
-                let mut route = self.route.clone();
-                route.lang = Some(self.lang());
-                ctx.copy_text(self.platform.link(&route.text()));
+                ctx.copy_text(self.link_here());
                 let lang = self.lang();
                 self.note(text::COPIED.get(lang), false);
             }
@@ -147,6 +159,23 @@ impl App {
                 }
             }
             Action::CopyDiagnostics => ctx.copy_text(self.diagnostics()),
+        }
+    }
+
+    /// A figure shows earlier parameters again, and the page goes there.
+    fn show_state(&mut self, state: Option<State>) {
+        let Some(state) = state else { return };
+        self.steps.open_with(&state.chapter, &state.step, &state.params);
+        self.go(Route { params: state.params, ..Route::step(&state.chapter, &state.step) }, false);
+    }
+
+    /// The address of what is on screen, with its language.
+    pub(crate) fn link_here(&self) -> String {
+        let route = Route { lang: Some(self.lang()), ..self.route.clone() };
+        let link = self.platform.link(&route.text());
+        match self.settings.web_address.as_str() {
+            base if link.starts_with('#') && !base.is_empty() => format!("{base}{link}"),
+            _ => link,
         }
     }
 
@@ -370,7 +399,7 @@ impl App {
             .into_iter()
             .map(|backend| match self.platform.backend(backend) {
                 BackendState::Ready(facts) => format!("{}: {} ({})", backend.id(), facts.name, facts.driver),
-                BackendState::Unavailable { why, .. } => format!("{}: {why}", backend.id()),
+                BackendState::Unavailable { why, .. } => format!("{}: {}", backend.id(), why.get(Lang::En)),
                 state => format!("{}: {state:?}", backend.id()),
             })
             .collect();

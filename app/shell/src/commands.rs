@@ -24,6 +24,7 @@ const fn ctrl(key: Key) -> Option<KeyboardShortcut> {
 
 const NO_CHAPTER: Text = Text::new("先打开一章", "open a chapter first");
 const NOTHING_TO_UNDO: Text = Text::new("没有可以撤销的重置", "there is no reset to undo");
+const NOTHING_CHANGED: Text = Text::new("没有可以撤销或重做的改动", "there is no change to undo or redo");
 const NO_RUNS: Text = Text::new("笔记本里还没有运行", "the notebook has no runs yet");
 
 fn current_chapter(app: &App) -> Result<String, Text> {
@@ -116,6 +117,24 @@ pub const COMMANDS: &[Command] = &[
         title: Text::new("复制此处的链接", "Copy a link to this place"),
         shortcut: Some(KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::C)),
         action: |_| Ok(Action::CopyLink),
+    },
+    Command {
+        id: "share",
+        title: Text::new("分享：链接和二维码", "Share: link and QR code"),
+        shortcut: plain(Key::S),
+        action: |_| Ok(Action::ShowShare),
+    },
+    Command {
+        id: "undo",
+        title: Text::new("撤销图的改动", "Undo the change of a figure"),
+        shortcut: ctrl(Key::Z),
+        action: |app| if app.can_undo_change() { Ok(Action::Undo) } else { Err(NOTHING_CHANGED) },
+    },
+    Command {
+        id: "redo",
+        title: Text::new("重做图的改动", "Redo the change of a figure"),
+        shortcut: Some(KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z)),
+        action: |app| if app.can_redo_change() { Ok(Action::Redo) } else { Err(NOTHING_CHANGED) },
     },
     Command {
         id: "open_file",

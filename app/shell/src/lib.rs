@@ -24,6 +24,7 @@ mod spoken;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod still;
 pub mod text;
+pub mod undo;
 pub mod widgets;
 
 pub use action::Action;

@@ -224,7 +224,11 @@ impl Library {
             if self.experiment(&experiment).is_none() {
                 return Err(NO_EXPERIMENT.get(lang).replace("{}", &experiment));
             }
-            let go = self.step_of(&experiment).map(|(chapter, step)| Route::step(&chapter, &step));
+            let go = self.step_of(&experiment).map(|(chapter, step)| {
+                let mut route = Route::step(&chapter, &step);
+                route.params.insert(crate::page::runs::RUN.to_owned(), experiment.as_str().into());
+                route
+            });
             return Ok(Opened { notes: recorded.damage.clone(), traces: vec![(experiment, recorded)], go });
         }
         if bytes.starts_with(b"PK\x03\x04") {
@@ -269,9 +273,10 @@ impl Library {
     /// The first step that shows an experiment.
     pub fn step_of(&self, experiment: &str) -> Option<(String, String)> {
         self.chapters().find_map(|chapter| {
-            let step = chapter.steps.iter().find(
-                |step| matches!(&step.body, vramlab_lesson::StepBody::Experiment(body) if body.run == experiment),
-            )?;
+            let step = chapter.steps.iter().find(|step| match &step.body {
+                vramlab_lesson::StepBody::Experiment(body) => body.all().any(|run| run.run == experiment),
+                _ => false,
+            })?;
             Some((chapter.id.clone(), step.id.clone()))
         })
     }

@@ -24,8 +24,8 @@ pub enum BackendState {
     Opening,
     Ready(Box<DeviceFacts>),
     Unavailable {
-        why: String,
-        fix: String,
+        why: Localized,
+        fix: Localized,
     },
 }
 

@@ -30,6 +30,8 @@ pub struct Settings {
     pub is_notebook_open: bool,
     /// Routes that were open when the program ended.
     pub last_route: Option<String>,
+    /// Where the web page is hosted, for links from the desktop; empty if nowhere.
+    pub web_address: String,
     /// Names of files opened lately, newest first.
     pub recent: Vec<String>,
 }
@@ -45,6 +47,7 @@ impl Default for Settings {
             wheel_zooms_plots: false,
             is_notebook_open: true,
             last_route: None,
+            web_address: String::new(),
             recent: Vec::new(),
         }
     }

@@ -7,6 +7,7 @@ use crate::experiments::{Activity, ExperimentState};
 use crate::page::chart;
 use crate::page::figure::separated;
 use crate::page::prose::markdown_ui;
+use crate::page::runs;
 use crate::page::verdict_words::{finding, verdict_ui};
 use crate::platform::{BackendState, Fetch};
 use crate::text;
@@ -34,14 +35,9 @@ const TURN_ON: Text = Text::new("重新启用运行器", "Turn the runner on aga
 const COPY_TSV: Text = Text::new("复制数据（TSV）", "Copy data as TSV");
 const SAVE_CSV: Text = Text::new("保存数据为 CSV…", "Save data as CSV…");
 
-pub fn ui(
-    app: &mut App,
-    ui: &mut Ui,
-    chapter: &Chapter,
-    step: &Step,
-    body: &ExperimentStep,
-    actions: &mut Vec<Action>,
-) {
+pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, all: &ExperimentStep, actions: &mut Vec<Action>) {
+    let run_idx = runs::chosen(app, chapter, step, all);
+    let body = all.at(run_idx);
     let tokens = app.tokens().clone();
     let lang = app.lang();
     let kernels = Rc::clone(app.library.kernels());
@@ -56,9 +52,10 @@ pub fn ui(
     // Taken out for the frame: the card borrows both the state and the application.
     let state = std::mem::take(app.experiments.get(&body.run));
     let shown = shown(app, chapter, step, &state, (experiment, kernel));
-    let is_hidden = is_hidden(app, chapter, step, &state);
+    let is_hidden = is_hidden(app, chapter, step, run_idx, &state);
     widgets::card(ui, &tokens, |ui| {
         header_ui(app, ui, &tokens, step, experiment, &state, shown.judged.as_ref(), actions);
+        runs::ui(app, ui, &tokens, (chapter, step), all, actions);
         markdown_ui(app, ui, &chapter.id, &body.text, actions);
         ui.add_space(tokens.space.xs);
         if is_hidden || shown.is_empty {
@@ -176,8 +173,9 @@ fn advance(app: &mut App, ui: &Ui, experiment: &str) {
 
 /// Nothing is shown before the reader has committed: to the prediction that this step reveals, or else by asking for the
 /// result. Once a step is done its result stays.
-fn is_hidden(app: &App, chapter: &Chapter, step: &Step, state: &ExperimentState) -> bool {
-    if state.is_revealed || state.activity.is_busy() || app.reveals_all || app.progress.is_done(&chapter.id, &step.id) {
+fn is_hidden(app: &App, chapter: &Chapter, step: &Step, run_idx: usize, state: &ExperimentState) -> bool {
+    let is_done = run_idx == 0 && app.progress.is_done(&chapter.id, &step.id);
+    if state.is_revealed || state.activity.is_busy() || app.reveals_all || is_done {
         return false;
     }
     let mut asked = chapter.steps.iter().filter(|candidate| match &candidate.body {
@@ -313,7 +311,7 @@ fn run_buttons(
     match app.platform.backend(experiment.backend) {
         BackendState::Unavailable { why, fix } => {
             ui.add_enabled(false, egui::Button::new(text::RUN_HERE.get(lang)))
-                .on_disabled_hover_text(format!("{why}\n{fix}"));
+                .on_disabled_hover_text(format!("{}\n{}", why.get(lang), fix.get(lang)));
         }
         _ => {
             if widgets::primary(ui, tokens, text::RUN_HERE.get(lang)).clicked() {

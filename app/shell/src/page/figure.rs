@@ -51,8 +51,9 @@ pub fn ui(
                 }
                 let params = differing(&state.initial, &view.params());
                 if params != state.addressed {
-                    state.addressed.clone_from(&params);
-                    actions.push(Action::Address { chapter: chapter.id.clone(), step: step.id.clone(), params });
+                    let before = std::mem::replace(&mut state.addressed, params.clone());
+                    let (chapter, step) = (chapter.id.clone(), step.id.clone());
+                    actions.push(Action::Address { chapter, step, before, params });
                 }
                 ui.add_space(tokens.space.s);
                 widgets::finding(ui, &tokens, &view.finding(lang));

@@ -4,11 +4,13 @@
 //! column with a bar at the top. The widths come from the design and are scaled with the text.
 
 pub mod drop;
+pub mod halo;
 pub mod notebook;
 pub mod notes;
 pub mod palette;
 pub mod rail;
 pub mod settings;
+pub mod share;
 pub mod shortcuts;
 pub mod start;
 pub mod topbar;
@@ -78,6 +80,8 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
     notes::ui(app, ui, actions);
     palette::ui(app, ui, actions);
     shortcuts::ui(app, ui, actions);
+    share::ui(app, ui, actions);
+    halo::ui(app, ui);
     drop::ui(app, ui);
 }
 

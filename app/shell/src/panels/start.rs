@@ -77,7 +77,7 @@ fn machine_ui(app: &App, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
             let (verdict, text) = match app.platform.backend(backend) {
                 BackendState::Ready(facts) => (Verdict::Good, format!("{} · {}", facts.name, facts.driver)),
                 BackendState::Unavailable { why, fix } => {
-                    (Verdict::Neutral, format!("{why}{}{fix}", if lang == Lang::Zh { "；" } else { "; " }))
+                    (Verdict::Neutral, [why.get(lang), fix.get(lang)].join(if lang == Lang::Zh { "；" } else { "; " }))
                 }
                 BackendState::Opening => (Verdict::Neutral, STARTING.get(lang).to_owned()),
                 BackendState::Unknown => (Verdict::Neutral, NOT_ASKED.get(lang).to_owned()),
