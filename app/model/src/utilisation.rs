@@ -36,6 +36,11 @@ impl Found {
     pub fn achieved_gb_per_s(&self) -> f64 {
         self.bytes / (self.window_us * 1.0e3)
     }
+
+    /// Achieved bandwidth over `peak_gb_per_s`.
+    pub fn share_of(&self, peak_gb_per_s: f64) -> f64 {
+        self.achieved_gb_per_s() / peak_gb_per_s
+    }
 }
 
 /// `from_us < to_us`, and no kernel ends before it starts.
@@ -63,6 +68,7 @@ fn bytes_inside(kernel: &Kernel, from_us: f64, to_us: f64) -> f64 {
 
 const MOST_KERNELS: usize = 1024;
 const MOST_US: i64 = 1_000_000_000_000;
+const MOST_BYTES: i64 = 1_000_000_000_000_000;
 
 pub struct Utilisation;
 
@@ -78,15 +84,15 @@ impl Model for Utilisation {
         r#"{"starts_us": [0, 20, 25], "ends_us": [10, 30, 40], "window_start_us": 0, "window_end_us": 100}"#;
 
     fn question() -> Vec<FieldSpec> {
-        let list = |key, unit, zh, en| {
-            let kind = FieldKind::IntList { min_len: 0, max_len: MOST_KERNELS, min: 0, max: MOST_US };
+        let list = |key, unit, max, zh, en| {
+            let kind = FieldKind::IntList { min_len: 0, max_len: MOST_KERNELS, min: 0, max };
             FieldSpec::new(key, unit, kind, Text::new(zh, en))
         };
         let time = |key, zh, en| FieldSpec::int(key, "µs", 0, MOST_US, Text::new(zh, en));
         vec![
-            list("starts_us", "µs", "每个内核开始的时刻", "When each kernel starts"),
-            list("ends_us", "µs", "每个内核结束的时刻", "When each kernel ends"),
-            list("kernel_bytes", "B", "每个内核搬的字节", "Bytes that each kernel moves").optional(),
+            list("starts_us", "µs", MOST_US, "每个内核开始的时刻", "When each kernel starts"),
+            list("ends_us", "µs", MOST_US, "每个内核结束的时刻", "When each kernel ends"),
+            list("kernel_bytes", "B", MOST_BYTES, "每个内核搬的字节", "Bytes that each kernel moves").optional(),
             time("window_start_us", "采样窗口的开始", "Start of the window"),
             time("window_end_us", "采样窗口的结束", "End of the window"),
             fields::peak().optional(),
@@ -98,7 +104,7 @@ impl Model for Utilisation {
         vec![
             num("busy_us", "µs", MOST_US as f64, "至少有一个内核在跑的时间", "Time in which at least one kernel ran"),
             num("gpu_util", "%", 1.0, "利用率：上一项除以窗口", "Utilisation: that over the window"),
-            num("achieved_gb_per_s", "GB/s", 1.0e15, "窗口内的平均带宽", "Bandwidth, averaged over the window")
+            num("achieved_gb_per_s", "GB/s", 1.0e16, "窗口内的平均带宽", "Bandwidth, averaged over the window")
                 .optional(),
             num("achieved_share", "%", 1.0, "平均带宽占峰值的份额", "That as a share of the peak").optional(),
         ]
@@ -113,8 +119,7 @@ impl Model for Utilisation {
         }
         let found = run(&kernels, from as f64, to as f64);
         let has_bytes = args.has("kernel_bytes");
-        let share =
-            (has_bytes && args.has("peak_gb_per_s")).then(|| found.achieved_gb_per_s() / args.num("peak_gb_per_s"));
+        let share = (has_bytes && args.has("peak_gb_per_s")).then(|| found.share_of(args.num("peak_gb_per_s")));
         if let Some(share) = share.filter(|share| *share > 1.0) {
             let reason = format!("would need {share:.3} times peak_gb_per_s = {}", args.num("peak_gb_per_s"));
             return Err(FieldError::conflict("kernel_bytes", reason));

@@ -28,6 +28,15 @@ const STATES: &[(&str, &str, &str)] = &[
     ("transpose_player", "tile", r#"{"method": "tile", "step": 80}"#),
     ("transpose_player", "pad", r#"{"method": "tile_pad", "step": 90}"#),
     ("transpose_player", "swizzle", r#"{"method": "tile_swizzle"}"#),
+    ("memory_package", "h200", "{}"),
+    ("memory_package", "rtx4090", r#"{"card": "rtx4090"}"#),
+    ("memory_package", "b200", r#"{"card": "b200"}"#),
+    ("littles_law_conveyor", "ramp", r#"{"threads_per_sm": 1024}"#),
+    ("littles_law_conveyor", "waiting", r#"{"bytes_per_load": "8", "loads_per_thread": 2}"#),
+    ("bottleneck_panel", "gemm", "{}"),
+    ("bottleneck_panel", "small", r#"{"preset": "small_kernels"}"#),
+    ("util_meter", "slow", "{}"),
+    ("util_meter", "bursts", r#"{"kernel_ms": 20, "gap_ms": 80, "rate_gb_per_s": 4280}"#),
 ];
 
 fn main() {
@@ -70,9 +79,9 @@ fn main() {
         draw(Path::new(dir), &format!("sketch-{width}-{}", theme.code()), &tokens, width, |ui| {
             sketch.ui(ui, &tokens, lang, &mut marks);
             marks = vec![
-                ReaderMark { x: 1.0, y: 5000.0 },
-                ReaderMark { x: 2.0, y: 4000.0 },
-                ReaderMark { x: 4.0, y: 900.0 },
+                ReaderMark { x: 1.0, y: 5000.0, curve: 0 },
+                ReaderMark { x: 2.0, y: 4000.0, curve: 0 },
+                ReaderMark { x: 4.0, y: 900.0, curve: 0 },
             ];
         });
         for (name, data) in samples::all() {

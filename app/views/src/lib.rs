@@ -6,6 +6,7 @@
 
 mod access_map;
 mod bank_grid;
+mod bottleneck_panel;
 mod controls;
 pub mod experiment_chart;
 mod figure;
@@ -20,6 +21,7 @@ mod steps;
 pub mod svg;
 mod thread_stepper;
 mod transpose_player;
+mod util_meter;
 pub mod view;
 
 pub use experiment_chart::{ChartData, ExperimentChart};

@@ -82,12 +82,14 @@ pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::access_map::AccessMap>(),
     entry::<crate::bank_grid::BankGrid>(),
     entry::<crate::memory_hierarchy::MemoryHierarchy>(),
+    entry::<crate::bottleneck_panel::BottleneckPanel>(),
     entry::<crate::littles_law_conveyor::LittlesLawConveyor>(),
     entry::<crate::memory_package::MemoryPackage>(),
     entry::<crate::roofline::Roofline>(),
     entry::<crate::sector_map::SectorMap>(),
     entry::<crate::thread_stepper::ThreadStepper>(),
     entry::<crate::transpose_player::TransposePlayer>(),
+    entry::<crate::util_meter::UtilMeter>(),
 ];
 
 pub fn find(id: &str) -> Option<&'static Entry> {
