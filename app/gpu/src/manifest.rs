@@ -134,6 +134,8 @@ pub enum Fill {
     UnitF64,
     /// Floats in [0, 1), one a word of the generator: `oracle::unit_f32_at(seed, index)`.
     UnitF32,
+    /// Two bf16 numbers in [0, 1) a word of the generator, steps of 1/256: `oracle::unit_bf16_at(seed, index)`.
+    UnitBf16,
     /// 0xFF in every byte: a NaN, and an index that no kernel writes.
     Poison,
     Zero,

@@ -32,6 +32,7 @@ const STRIDED: &[With] = &[
     whole("stride", Some("1"), "elements from one lane to the next"),
     whole("offset", Some("0"), "elements before the first"),
     whole("width", Some("1"), "words an element: 1, 2 or 4"),
+    whole("most", Some("2 ^ 40"), "input words recomputed at most, for experiments of many points"),
 ];
 
 /// Element of a thread's first load; each later load is `tile` elements on.
@@ -55,7 +56,7 @@ fn strided_sum(check: &Check<'_>) -> Result<OracleOutcome, String> {
     let key = key_of(check.seed(STRIDED, "input")?);
     let out = check.output(STRIDED, "out", n_threads * 4)?;
     let mut tally = Tally::default();
-    for thread in sampled(n_threads, check.step(n_threads, loads * width)) {
+    for thread in sampled(n_threads, check.at_most(get("most")?).step(n_threads, loads * width)) {
         let mut sum = 0u32;
         let start = first_element(thread, tile, loads);
         for load in 0..loads {

@@ -3,18 +3,22 @@
 //! Read `words.rs` first: every input is a counter-based generator, so that a reference recomputes just the elements it
 //! wants. A kernel names its reference in `[oracle]`: an id of [`ORACLES`] and, under `with`, what the reference needs
 //! by name: buffers by their name, numbers by formula. Each reference says in its `with` table what those names are;
-//! `gather.rs` holds the sums over loads, `moves.rs` what copies, `stream.rs` arithmetic on doubles.
+//! `gather.rs` holds the sums over loads, `moves.rs` what copies, `footprint.rs` what walks tiles, `cycle.rs` pointer
+//! chases, `stream.rs` arithmetic on doubles, `arith.rs` chains of operations and matrix products.
 //!
 //! Checks are complete as long as they recompute at most [`Check::max_words`] input words; beyond that every n-th output
 //! is checked, n odd, so that all lanes of a warp take their turn. `n_checked` of the outcome says how many were.
 
+mod arith;
+pub mod cycle;
+mod footprint;
 mod gather;
 mod moves;
 mod stream;
 mod tally;
 pub mod words;
 
-pub use words::{buffer_seed, fill_bytes, unit_f32_at, unit_f64_at, word_at};
+pub use words::{buffer_seed, fill_bytes, unit_bf16_at, unit_f32_at, unit_f64_at, word_at};
 
 use crate::manifest::Kernel;
 use crate::vars::{Vars, eval_whole, eval_with};
@@ -83,10 +87,14 @@ pub struct Entry {
 
 /// Every reference, in alphabetical order of ids.
 pub const ORACLES: &[Entry] = &[
+    cycle::CHASE,
     moves::COPY,
     gather::FIELD_SUM,
     moves::FILL,
+    arith::FMA_CHAIN,
+    footprint::FOOTPRINT,
     gather::GATHER_SUM,
+    arith::MATMUL,
     gather::STRIDED_SUM,
     moves::TRANSPOSE,
     stream::TRIAD,
@@ -161,6 +169,11 @@ impl Check<'_> {
             return Err(format!("buffer \"{buffer}\" has {} bytes; the oracle needs {needed}", bytes.len()));
         }
         Ok(bytes)
+    }
+
+    /// The same check with a smaller cap, for experiments of many points.
+    fn at_most(&self, max_words: u64) -> Check<'_> {
+        Check { max_words: self.max_words.min(max_words), ..*self }
     }
 
     /// Step between checked outputs, odd, so that `n_outputs × words_each` stays under the cap.

@@ -151,6 +151,100 @@ fn triad_allows_the_rounding_and_no_more() {
     assert!(matches!(run(&kernel, &[], vec![0xFF; 800], 1 << 20), OracleOutcome::Failed { .. }));
 }
 
+/// Reads of two blocks that meet the same three tiles; written arrays of each kind.
+#[test]
+fn footprint_knows_tiles_and_operations() {
+    let fills = [("b", Fill::UnitF32), ("c", Fill::UnitF32), ("a", Fill::Poison), ("out", Fill::Poison)];
+    let with = [
+        ("b", "b"),
+        ("c", "c"),
+        ("a", "out"),
+        ("sums", "out"),
+        ("op", "op"),
+        ("n", "n"),
+        ("n_warps", "8"),
+        ("n_tiles", "3"),
+        ("block", "64"),
+        ("unroll", "2"),
+        ("rounds", "2"),
+    ];
+    let kernel = kernel("footprint", &fills, &with);
+    let tile_words = 64 * 2 * 4;
+    let b = |i: usize| unit_f32_at(buffer_seed(SEED, 0), i as u64);
+    let c = |i: usize| unit_f32_at(buffer_seed(SEED, 1), i as u64);
+    let reads = |thread: usize, block: usize| -> u32 {
+        let tiles = [block * 2 % 3, (block * 2 + 1) % 3];
+        let pieces = tiles.iter().flat_map(|tile| (0..2).map(move |k| tile * tile_words + (k * 64 + thread) * 4));
+        pieces.flat_map(|first| first..first + 4).fold(0, |sum, i| sum.wrapping_add(b(i).to_bits()))
+    };
+    let sums: Vec<u32> = (0..8usize)
+        .map(|warp| (0..32).fold(0, |sum: u32, lane| sum.wrapping_add(reads(warp % 2 * 32 + lane, warp / 2))))
+        .collect();
+    passes_and_catches(&kernel, &[("op", 0.0), ("n", 1536.0)], &sums);
+    let written: Vec<u32> = (0..64u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+    passes_and_catches(&kernel, &[("op", 1.0), ("n", 64.0)], &written);
+    let copied: Vec<u32> = (0..64).map(|i| b(i).to_bits()).collect();
+    passes_and_catches(&kernel, &[("op", 2.0), ("n", 64.0)], &copied);
+    let triad: Vec<u32> =
+        (0..64).map(|i| (f64::from(b(i)) + f64::from(0.4f32) * f64::from(c(i))) as f32).map(f32::to_bits).collect();
+    passes_and_catches(&kernel, &[("op", 3.0), ("n", 64.0)], &triad);
+}
+
+#[test]
+fn a_chase_ends_where_the_cycle_says() {
+    let with = [("out", "out"), ("chain", "out"), ("n", "20"), ("hops", "25"), ("line_words", "1")];
+    let walk =
+        kernel("chase", &[("out", Fill::Poison)], &with[..1].iter().chain(&with[2..4]).copied().collect::<Vec<_>>());
+    let chain = kernel("chase", &[("out", Fill::Zero)], &with);
+    // The walk itself, from line to line: what is stored at the line of position p is the line of p + 1.
+    let lines: Vec<u32> = (0..20).map(|position| cycle::place(position, 20, 5)).collect();
+    let mut stored = [0u32; 20];
+    (0..20).for_each(|position| stored[lines[position] as usize] = lines[(position + 1) % 20]);
+    let end = (0..25).fold(lines[0], |line, _| stored[line as usize]);
+    assert_eq!(run(&walk, &[], bytes(&[end]), 1 << 20), OracleOutcome::Passed { n_checked: 1, worst_error: 0.0 });
+    assert!(matches!(run(&walk, &[], bytes(&[end ^ 1]), 1 << 20), OracleOutcome::Failed { .. }));
+    // The stored cycle is checked word by word (its word 0 stands for the end of the walk here, so that one may differ).
+    stored[lines[3] as usize] ^= 1;
+    assert!(matches!(run(&chain, &[], bytes(&stored), 1 << 20), OracleOutcome::Failed { .. }));
+}
+
+/// Four turns worked in double precision: the float result may differ by its own rounding alone, which the check repeats.
+#[test]
+fn chains_and_products_are_recomputed() {
+    let fills = [("input", Fill::UnitF32), ("out", Fill::Poison)];
+    let with = [("input", "input"), ("out", "out"), ("n", "64"), ("turns", "4"), ("a", "0.5"), ("b", "0.25")];
+    let chain = kernel("fma_chain", &fills, &with);
+    // Halving is exact and so is a quarter added below one, down to the last bits: the closed form is x/16 + 15/32.
+    let x = |i: u64| f64::from(unit_f32_at(buffer_seed(SEED, 0), i));
+    let out: Vec<u32> = (0..64)
+        .map(|i| {
+            let float = (0..4).fold(x(i) as f32, |x, _| x * 0.5 + 0.25);
+            assert!((f64::from(float) - (x(i) / 16.0 + 15.0 / 32.0)).abs() < 1e-7);
+            float.to_bits()
+        })
+        .collect();
+    passes_and_catches(&chain, &[], &out);
+
+    let fills = [("w", Fill::UnitBf16), ("x", Fill::UnitBf16), ("out", Fill::Poison)];
+    let with = [("w", "w"), ("x", "x"), ("out", "out"), ("m", "2"), ("n", "3"), ("k", "8"), ("bf16", "1")];
+    let mut product = kernel("matmul", &fills, &with);
+    product.oracle.tolerance = 0.0039;
+    // The elements from the filled bytes themselves.
+    let matrix = |position: usize, n: usize| -> Vec<f32> {
+        let mut filled = vec![0; n * 2];
+        fill_bytes(Fill::UnitBf16, buffer_seed(SEED, position), 0, &mut filled);
+        filled.chunks(2).map(|pair| f32::from_bits(u32::from(u16::from_le_bytes([pair[0], pair[1]])) << 16)).collect()
+    };
+    let (w, x) = (matrix(0, 24), matrix(1, 16));
+    let sum = |j: usize, i: usize| (0..8).map(|q| x[j * 8 + q] * w[i * 8 + q]).sum::<f32>();
+    let shorts = |scale: f32| -> Vec<u8> {
+        let sums = (0..6).map(|at| sum(at / 3, at % 3) * scale);
+        sums.flat_map(|sum| ((sum.to_bits() + 0x8000 >> 16) as u16).to_le_bytes()).collect()
+    };
+    assert!(matches!(run(&product, &[], shorts(1.0), 1 << 20), OracleOutcome::Passed { n_checked: 6, .. }));
+    assert!(matches!(run(&product, &[], shorts(1.02), 1 << 20), OracleOutcome::Failed { n_wrong: 6, .. }));
+}
+
 #[test]
 fn a_sampled_check_visits_every_lane_and_both_ends() {
     let lanes: std::collections::BTreeSet<u64> = sampled(1000, 15).map(|i| i % 32).collect();

@@ -15,6 +15,7 @@
 //! }
 //! __device__ double unit_f64(unsigned word) { return word * (1.0 / 4294967296.0); }        // exact, in [0, 1)
 //! __device__ float unit_f32(unsigned word) { return (word >> 8) * (1.0f / 16777216.0f); }  // exact, in [0, 1)
+//! __device__ float unit_bf16(unsigned half) { return (half & 0xFF) * (1.0f / 256.0f); }     // each half of a word
 //! ```
 //!
 //! A buffer is filled with its own seed, [`buffer_seed`] of the job's seed and the buffer's position in the manifest,
@@ -67,6 +68,13 @@ pub fn unit_f32_at(seed: u64, index: u64) -> f32 {
     (word_at(seed, index) >> 8) as f32 * (1.0 / 16_777_216.0)
 }
 
+/// Element `index` of a buffer of bf16 numbers filled with `unit_bf16`, two a word, the lower half first.
+#[inline]
+pub fn unit_bf16_at(seed: u64, index: u64) -> f32 {
+    let word = word_at(seed, index / 2);
+    (word >> (index % 2 * 16) & 0xFF) as f32 * (1.0 / 256.0)
+}
+
 /// Bytes `range` of a buffer with this fill, for back ends that fill on the processor. The range starts and ends on
 /// whole elements (4 or 8 bytes).
 pub fn fill_bytes(fill: crate::manifest::Fill, seed: u64, first_byte: u64, out: &mut [u8]) {
@@ -84,6 +92,13 @@ pub fn fill_bytes(fill: crate::manifest::Fill, seed: u64, first_byte: u64, out: 
         Fill::UnitF32 => {
             for (i, element) in out.chunks_mut(4).enumerate() {
                 let bytes = unit_f32_at(seed, first_byte / 4 + i as u64).to_le_bytes();
+                element.copy_from_slice(&bytes[..element.len()]);
+            }
+        }
+        Fill::UnitBf16 => {
+            for (i, element) in out.chunks_mut(2).enumerate() {
+                let value = unit_bf16_at(seed, first_byte / 2 + i as u64);
+                let bytes = ((value.to_bits() >> 16) as u16).to_le_bytes();
                 element.copy_from_slice(&bytes[..element.len()]);
             }
         }
@@ -144,12 +159,15 @@ mod tests {
         for i in 0..10_000 {
             assert!((0.0..1.0).contains(&unit_f64_at(3, i)));
             assert!((0.0..1.0).contains(&unit_f32_at(3, i)));
+            // Eight bits fit the significand of bf16: the upper half of the float is all of it.
+            let short = unit_bf16_at(3, i);
+            assert!((0.0..1.0).contains(&short) && short.to_bits().trailing_zeros() >= 16);
         }
     }
 
     #[test]
     fn filling_in_pieces_equals_filling_at_once() {
-        for fill in [Fill::Random, Fill::UnitF64, Fill::UnitF32, Fill::Poison, Fill::Zero] {
+        for fill in [Fill::Random, Fill::UnitF64, Fill::UnitF32, Fill::UnitBf16, Fill::Poison, Fill::Zero] {
             let mut whole = [0u8; 64];
             fill_bytes(fill, 9, 0, &mut whole);
             let mut tail = [0u8; 24];

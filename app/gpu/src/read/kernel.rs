@@ -7,10 +7,11 @@ use crate::manifest::{Buffer, CpuRoutine, CudaLaunch, Fill, Kernel, Oracle, Para
 use crate::oracle::{self, WithKind};
 use std::collections::BTreeMap;
 
-const FILLS: [(&str, Fill); 5] = [
+const FILLS: [(&str, Fill); 6] = [
     ("random", Fill::Random),
     ("unit_f64", Fill::UnitF64),
     ("unit_f32", Fill::UnitF32),
+    ("unit_bf16", Fill::UnitBf16),
     ("poison", Fill::Poison),
     ("zero", Fill::Zero),
 ];
@@ -186,7 +187,7 @@ fn buffer_name(
         item.doc.problem("bad-fill", node.span(), what, None);
     }
     if kind == WithKind::Input && is_blank {
-        let what = format!("{field}: \"{name}\" is an input, so its fill must be random, unit_f32 or unit_f64");
+        let what = format!("{field}: \"{name}\" is an input, so its fill must be random, unit_f32, unit_bf16 or unit_f64");
         item.doc.problem("bad-fill", node.span(), what, None);
     }
     name

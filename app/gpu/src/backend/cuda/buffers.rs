@@ -53,6 +53,7 @@ impl Buffers {
                 Fill::Poison => memory.set(0xFF, bytes, &buffer.name)?,
                 Fill::Random => tools.fill(memory, bytes / 4, seed, 0)?,
                 Fill::UnitF32 => tools.fill(memory, bytes / 4, seed, 1)?,
+                Fill::UnitBf16 => tools.fill(memory, bytes / 4, seed, 3)?,
                 Fill::UnitF64 => tools.fill(memory, bytes / 8, seed, 2)?,
             }
         }

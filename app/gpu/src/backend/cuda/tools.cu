@@ -16,7 +16,10 @@ __device__ unsigned word_at(unsigned key, unsigned long long index) {
     return mix32(mix32(lo + hi * 0x9E3779B1u + 0x7F4A7C15u) ^ key);
 }
 
-// Fills `n` elements: 0 = words, 1 = floats in [0, 1), 2 = doubles in [0, 1).
+// A byte as bf16 in [0, 1): the upper half of the float.
+__device__ unsigned unit_bf16(unsigned byte) { return __float_as_uint(byte * (1.0f / 256.0f)) >> 16; }
+
+// Fills `n` elements: 0 = words, 1 = floats in [0, 1), 2 = doubles in [0, 1), 3 = pairs of bf16 in [0, 1).
 extern "C" __global__ void vramlab_fill(void* out, unsigned long long n, unsigned key, unsigned kind) {
     unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
     for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
@@ -25,6 +28,8 @@ extern "C" __global__ void vramlab_fill(void* out, unsigned long long n, unsigne
             ((unsigned*)out)[i] = word;
         } else if (kind == 1) {
             ((float*)out)[i] = (word >> 8) * (1.0f / 16777216.0f);
+        } else if (kind == 3) {
+            ((unsigned*)out)[i] = unit_bf16(word & 0xFF) | unit_bf16(word >> 16 & 0xFF) << 16;
         } else {
             ((double*)out)[i] = word * (1.0 / 4294967296.0);
         }

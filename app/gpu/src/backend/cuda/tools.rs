@@ -23,7 +23,7 @@ impl Tools {
         })
     }
 
-    /// Fills `n` elements: `kind` 0 = words, 1 = floats, 2 = doubles in [0, 1).
+    /// Fills `n` elements: `kind` 0 = words, 1 = floats, 2 = doubles, 3 = pairs of bf16 in [0, 1).
     pub fn fill(&self, memory: &Memory, n: u64, seed: u64, kind: u32) -> Result<(), RunError> {
         self.fill.launch(FILL, &[memory.address, n, u64::from(words::key_of(seed)), u64::from(kind)])
     }
