@@ -75,7 +75,6 @@ impl Model for Amdahl {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::fields::testing::question;
     use crate::registry::eval;
     use serde_json::json;
