@@ -11,6 +11,7 @@ pub mod bank_conflicts;
 pub mod batch_knee;
 pub mod bottleneck;
 pub mod bytes_in_flight;
+pub mod cache_levels;
 pub mod coalescing;
 pub mod compare_runs;
 pub mod cpu_aos_soa;

@@ -6,6 +6,7 @@ use crate::bank_conflicts::BankConflicts;
 use crate::batch_knee::BatchKnee;
 use crate::bottleneck::Bottleneck;
 use crate::bytes_in_flight::BytesInFlight;
+use crate::cache_levels::CacheLevels;
 use crate::coalescing::Coalescing;
 use crate::compare_runs::CompareRuns;
 use crate::cpu_aos_soa::CpuAosSoa;
@@ -86,6 +87,7 @@ pub const MODELS: &[Entry] = &[
     entry::<BatchKnee>(),
     entry::<Bottleneck>(),
     entry::<BytesInFlight>(),
+    entry::<CacheLevels>(),
     entry::<Coalescing>(),
     entry::<CompareRuns>(),
     entry::<CpuAosSoa>(),
