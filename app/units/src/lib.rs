@@ -9,6 +9,7 @@ pub mod formula;
 pub mod quantity;
 pub mod show;
 pub mod text;
+pub mod typed;
 pub mod unit;
 
 pub use field::{Args, FieldError, FieldKind, FieldSpec, Map, Value};
