@@ -157,10 +157,16 @@ impl Plane {
             }
         }
         let n_columns = (self.rect.width() / tokens.px(56.0)) as usize;
-        for value in self.x.ticks(n_columns) {
+        self.paint_columns(painter, tokens, x_text, n_columns);
+    }
+
+    /// Values along the bottom alone, for planes whose rows are not numbers.
+    pub fn paint_columns(&self, painter: &Painter, tokens: &Tokens, text: &dyn Fn(f64) -> String, n_most: usize) {
+        let font = tokens.font(Type::Small);
+        for value in self.x.ticks(n_most) {
             if let Some(at) = self.pos(value, self.y.min) {
                 let label = pos2(at.x, self.rect.bottom() + tokens.px(8.0));
-                painter.text(label, Align2::CENTER_TOP, x_text(value), font.clone(), tokens.muted);
+                painter.text(label, Align2::CENTER_TOP, text(value), font.clone(), tokens.muted);
             }
         }
     }

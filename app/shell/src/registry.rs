@@ -53,6 +53,11 @@ impl Registry for Library {
         (entry.answer)().into_iter().find(|spec| spec.key == field).map(|spec| spec.unit.into_owned())
     }
 
+    fn question_unit(&self, model: &str, field: &str) -> Option<String> {
+        let entry = vramlab_model::find(model)?;
+        (entry.question)().into_iter().find(|spec| spec.key == field).map(|spec| spec.unit.into_owned())
+    }
+
     fn has_glyph(&self, c: char) -> bool {
         vramlab_kit::fonts::has_glyph(c)
     }

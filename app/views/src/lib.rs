@@ -5,6 +5,7 @@
 //! the figure of the shell's experiment card.
 
 mod access_map;
+pub mod author_figure;
 mod bank_grid;
 mod bottleneck_panel;
 mod controls;
@@ -24,5 +25,6 @@ mod transpose_player;
 mod util_meter;
 pub mod view;
 
+pub use author_figure::AuthorFigure;
 pub use experiment_chart::{ChartData, ExperimentChart};
 pub use view::{Entry, VISUALIZERS, View, ViewAction, ViewCx, Visualizer};

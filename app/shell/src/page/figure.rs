@@ -1,4 +1,4 @@
-//! The card around a visualizer: title, evidence, reset, menu, the figure, its finding in words.
+//! The card around a figure, a visualizer or an author's: title, evidence, reset, menu, the figure, its finding in words.
 
 use crate::action::Action;
 use crate::app::App;
@@ -7,9 +7,10 @@ use crate::route::Route;
 use crate::widgets;
 use egui::{RichText, Ui};
 use vramlab_kit::tokens::{Tokens, Type};
-use vramlab_lesson::{Chapter, Step, VisualizerStep};
-use vramlab_units::{Lang, Map, Text};
-use vramlab_views::{ViewAction, ViewCx};
+use std::sync::Arc;
+use vramlab_lesson::{Chapter, Figure, Step, VisualizerStep};
+use vramlab_units::{FieldError, Lang, Localized, Map, Text};
+use vramlab_views::{AuthorFigure, View, ViewAction, ViewCx};
 
 const MENU: Text = Text::new("更多", "More");
 const COPY_TSV: Text = Text::new("复制数据（TSV）", "Copy data as TSV");
@@ -17,12 +18,53 @@ const SAVE_CSV: Text = Text::new("保存数据为 CSV…", "Save data as CSV…"
 const REFUSED: Text =
     Text::new("链接里的参数不能用，显示默认值：{}", "parameters of the link were refused, showing the defaults: {}");
 
+/// What a figure is opened from.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    Visualizer(&'a VisualizerStep),
+    Author(&'a Arc<Figure>),
+}
+
+impl Source<'_> {
+    fn text(&self) -> &Localized {
+        match self {
+            Self::Visualizer(step) => &step.text,
+            Self::Author(figure) => &figure.text,
+        }
+    }
+
+    /// The name in the registry; an author's figure has only the step's title.
+    fn title(&self, lang: Lang) -> &'static str {
+        match self {
+            Self::Visualizer(step) => {
+                vramlab_views::view::find(&step.show).map(|entry| entry.title.get(lang)).unwrap_or_default()
+            }
+            Self::Author(_) => "",
+        }
+    }
+
+    /// Opens it as the chapter does, with `params` over the chapter's own.
+    fn open(&self, params: &Map) -> Result<Box<dyn View>, FieldError> {
+        match self {
+            Self::Author(figure) => Ok(Box::new(AuthorFigure::open(Arc::clone(figure), params)?)),
+            Self::Visualizer(step) => {
+                let Some(entry) = vramlab_views::view::find(&step.show) else {
+                    return Err(FieldError::conflict("show", format!("no visualizer is called \"{}\"", step.show)));
+                };
+                let mut all = step.params.clone();
+                all.extend(params.clone());
+                entry.open(&all)
+            }
+        }
+    }
+}
+
 pub fn ui(
     app: &mut App,
     ui: &mut Ui,
     chapter: &Chapter,
     step: &Step,
-    figure: &VisualizerStep,
+    figure: Source<'_>,
     actions: &mut Vec<Action>,
 ) {
     let tokens = app.tokens().clone();
@@ -30,7 +72,7 @@ pub fn ui(
     open(app, &chapter.id, &step.id, figure, lang);
     let card = widgets::card(ui, &tokens, |ui| {
         header_ui(app, ui, &tokens, chapter, step, figure, actions);
-        prose::markdown_ui(app, ui, &chapter.id, &figure.text, actions);
+        prose::markdown_ui(app, ui, &chapter.id, figure.text(), actions);
         ui.add_space(tokens.space.xs);
         let has_motion = app.has_motion();
         let time_secs = ui.input(|input| input.time);
@@ -79,24 +121,28 @@ pub fn action_from_view(action: ViewAction) -> Action {
     }
 }
 
-/// Opens the figure if it is not open yet: on the link's parameters, else on the chapter's.
-fn open(app: &mut App, chapter: &str, step: &str, figure: &VisualizerStep, lang: Lang) {
+/// Opens the figure if it is not open yet: on the link's parameters, else on the chapter's. An author's figure is opened
+/// again when its file has changed, with its sliders where they were.
+fn open(app: &mut App, chapter: &str, step: &str, figure: Source<'_>, lang: Lang) {
     let state = app.steps.get(chapter, step);
+    if let Source::Author(read) = figure
+        && !state.read_from.as_ref().is_some_and(|before| Arc::ptr_eq(before, read))
+    {
+        state.read_from = Some(Arc::clone(read));
+        if let Some(Ok(view)) = &state.view {
+            state.wanted = Some(still_legal(read, &differing(&state.initial, &view.params())));
+        }
+        state.view = None;
+    }
     if state.view.is_some() {
         return;
     }
-    let Some(entry) = vramlab_views::view::find(&figure.show) else {
-        state.view = Some(Err(format!("no visualizer is called \"{}\"", figure.show)));
-        return;
-    };
-    let fresh = entry.open(&figure.params).map_err(|error| error.to_string());
+    let fresh = figure.open(&Map::new()).map_err(|error| error.to_string());
     if let Ok(view) = &fresh {
         state.initial = view.params();
     }
     if let Some(wanted) = state.wanted.take() {
-        let mut params = figure.params.clone();
-        params.extend(wanted.clone());
-        match entry.open(&params) {
+        match figure.open(&wanted) {
             Ok(view) => {
                 state.refused = None;
                 state.addressed = differing(&state.initial, &view.params());
@@ -112,19 +158,28 @@ fn open(app: &mut App, chapter: &str, step: &str, figure: &VisualizerStep, lang:
     state.view = Some(fresh);
 }
 
+/// The sliders that can still stand where they are.
+fn still_legal(figure: &Figure, params: &Map) -> Map {
+    let is_legal = |name: &str, value: f64| {
+        figure.sliders.iter().any(|slider| slider.name == name && (slider.min..=slider.max).contains(&value))
+    };
+    let kept = params.iter().filter(|(name, value)| value.as_f64().is_some_and(|value| is_legal(name, value)));
+    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
 fn header_ui(
     app: &mut App,
     ui: &mut Ui,
     tokens: &Tokens,
     chapter: &Chapter,
     step: &Step,
-    figure: &VisualizerStep,
+    figure: Source<'_>,
     actions: &mut Vec<Action>,
 ) {
     let lang = app.lang();
-    let term = vramlab_views::view::find(&figure.show).map(|entry| entry.title.get(lang.other())).unwrap_or_default();
+    let term = figure.title(lang.other());
     let title = match step.title.get(lang) {
-        "" => vramlab_views::view::find(&figure.show).map(|entry| entry.title.get(lang)).unwrap_or_default(),
+        "" => figure.title(lang),
         title => title,
     };
     widgets::card_header(ui, tokens, title, term, |ui| {

@@ -7,9 +7,11 @@ pub mod decks;
 pub mod equation;
 pub mod experiment;
 pub mod figure;
+pub mod order_gap;
 pub mod predict;
 pub mod prose;
 pub mod runs;
+pub mod sketch;
 pub mod verdict_words;
 
 use crate::action::Action;
@@ -18,6 +20,7 @@ use crate::panels::COLUMN;
 use crate::route::{Page, Route};
 use egui::{RichText, ScrollArea, Ui};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use vramlab_kit::tokens::{Tokens, Type};
 use vramlab_lesson::{Chapter, Step, StepBody};
 use vramlab_units::{Lang, Map, Text};
@@ -33,6 +36,8 @@ const BROKEN: Text = Text::new("这一步读不出来，其余照常", "This ste
 pub struct StepState {
     /// The figure, or why its parameters were refused.
     pub view: Option<Result<Box<dyn View>, String>>,
+    /// The author's figure that the view was opened from; another one means that its file has changed.
+    pub read_from: Option<Arc<vramlab_lesson::Figure>>,
     /// Parameters of the figure as the chapter opens it: reset and links compare with them.
     pub initial: Map,
     /// Parameters of the figure that the address carries.
@@ -41,8 +46,13 @@ pub struct StepState {
     pub wanted: Option<Map>,
     /// Why parameters of a link were refused, shown above the figure.
     pub refused: Option<String>,
-    /// Text of a number field.
+    /// Text of a number field, and the number that the ruler shows.
     pub draft: String,
+    pub guess: Option<f64>,
+    /// A curve that is being drawn.
+    pub marks: Vec<vramlab_views::experiment_chart::ReaderMark>,
+    /// When the question came on screen, on egui's clock: what an answer took.
+    pub asked_at: Option<f64>,
     pub chosen: Vec<usize>,
     pub order: Vec<usize>,
     pub n_hints: usize,
@@ -220,8 +230,12 @@ fn step_ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, actions: 
         }
         (None, StepBody::Prose { text }) => prose::ui(app, ui, chapter, step, text, actions),
         (None, StepBody::Equation(equation)) => equation::ui(app, ui, chapter, step, equation, actions),
-        (None, StepBody::Visualizer(figure)) => figure::ui(app, ui, chapter, step, figure, actions),
-        (None, StepBody::Figure(figure)) => prose::ui(app, ui, chapter, step, &figure.text, actions),
+        (None, StepBody::Visualizer(figure)) => {
+            figure::ui(app, ui, chapter, step, figure::Source::Visualizer(figure), actions)
+        }
+        (None, StepBody::Figure(figure)) => {
+            figure::ui(app, ui, chapter, step, figure::Source::Author(figure), actions)
+        }
         (None, StepBody::Predict(predict)) => predict::ui(app, ui, chapter, step, predict, actions),
         (None, StepBody::Experiment(experiment)) => experiment::ui(app, ui, chapter, step, experiment, actions),
         (None, StepBody::Check(question)) => {

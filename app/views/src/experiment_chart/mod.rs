@@ -10,7 +10,8 @@ mod readout;
 mod scale;
 mod sketch;
 
-pub use data::{Axis, Band, Ceiling, ChartData, Measured, Predicted, ReaderMark, Series, SeriesColor};
+pub use data::{Axis, Band, Ceiling, ChartData, Measured, Predicted, ReaderGap, ReaderMark, Series, SeriesColor};
+pub(crate) use layout::spread_labels;
 pub use scale::{Scale, Tick};
 pub use sketch::Sketch;
 
