@@ -277,7 +277,9 @@ impl<'a> Ruler<'a> {
             node.set_min_numeric_value(self.scale.axis.min);
             node.set_max_numeric_value(self.scale.axis.max);
             node.set_value(value.as_str());
-            [Action::Increment, Action::Decrement, Action::SetValue].map(|action| node.add_action(action));
+            for action in [Action::Increment, Action::Decrement, Action::SetValue] {
+                node.add_action(action);
+            }
         });
     }
 }
