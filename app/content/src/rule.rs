@@ -17,7 +17,9 @@ pub fn is_content(path: &str) -> bool {
 pub fn is_first(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     match path.split('/').next() {
-        Some("lessons") => name == "curriculum.toml" || path.starts_with(FIRST_CHAPTER),
+        Some("lessons") => {
+            ["curriculum.toml", "handbook.toml", "routes.toml"].contains(&name) || path.starts_with(FIRST_CHAPTER)
+        }
         // The sources too: a recording is compared with the kernel of today.
         Some("kernels") => name.ends_with(".toml") || name.ends_with(".cu"),
         Some("assets") if path.starts_with("assets/fonts/") => name.contains("-first.") || name == "mono.ttf",

@@ -32,10 +32,16 @@ pub struct Note {
 pub struct App {
     pub(crate) platform: Box<dyn Platform>,
     pub(crate) library: Library,
+    pub(crate) guide: Rc<crate::guide::Guide>,
     pub(crate) settings: Settings,
     pub(crate) progress: Progress,
     pub(crate) saver: Saver,
     pub(crate) notebook: Notebook,
+    /// Words in the notebook are saved soon, not with every letter.
+    pub(crate) notebook_saver: Saver,
+    pub(crate) notebook_view: crate::panels::notebook::NotebookView,
+    /// The lens of each experiment's card, by its id; absent or empty is the measure.
+    pub(crate) lenses: BTreeMap<String, String>,
     pub(crate) experiments: Experiments,
     pub(crate) steps: StepStates,
     pub(crate) route: Route,
@@ -74,12 +80,17 @@ impl App {
     pub fn new(mut platform: Box<dyn Platform>) -> Self {
         let found = crate::documents::load(platform.files());
         let library = Library::built_in();
+        let guide = Rc::new(crate::guide::Guide::built_in(&library));
         let mut this = Self {
             library,
+            guide,
             settings: found.settings,
             progress: found.progress.progress,
             saver: Saver::default(),
             notebook: found.notebook,
+            notebook_saver: Saver::default(),
+            notebook_view: Default::default(),
+            lenses: BTreeMap::new(),
             experiments: Experiments::default(),
             steps: StepStates::default(),
             route: Route::default(),
@@ -236,6 +247,11 @@ impl App {
                 }
             }
         }
+        if let Some((page, unread)) = self.guide.corrected(&route.page) {
+            let lang = self.lang();
+            self.note(crate::text::UNREAD_ROUTE.get(lang).replace("{}", &unread), false);
+            route = Route { page, ..route };
+        }
         if let Page::Chapter { chapter, step: Some(step) } = &route.page {
             self.scroll_to = Some(step.clone());
             if !route.params.is_empty() {
@@ -296,9 +312,13 @@ impl App {
         for action in actions {
             self.apply(&ctx, action);
         }
+        if self.notebook_saver.is_due(self.now_secs) {
+            self.mark(Doc::Notebook);
+        }
         self.save();
         self.save_progress(false);
-        if let Some(secs) = self.saver.wait_secs(self.now_secs) {
+        let waits = [&self.saver, &self.notebook_saver].map(|saver| saver.wait_secs(self.now_secs));
+        if let Some(secs) = waits.into_iter().flatten().reduce(f64::min) {
             ctx.request_repaint_after(std::time::Duration::from_secs_f64(secs.max(0.05)));
         }
     }
@@ -331,8 +351,14 @@ impl App {
         self.saver.changed(self.now_secs);
     }
 
-    /// Saves the progress when it is due, or at once when the program ends.
+    /// Saves the progress when it is due, or at once, with all else, when the program ends.
     pub fn save_progress(&mut self, is_last: bool) {
+        if is_last {
+            if self.notebook_saver.is_unsaved() {
+                self.mark(Doc::Notebook);
+            }
+            self.save();
+        }
         if !self.saver.is_unsaved() || !(is_last || self.saver.is_due(self.now_secs)) {
             return;
         }
@@ -368,9 +394,17 @@ impl App {
             let files = self.platform.files();
             let saved = match doc {
                 Doc::Settings => crate::documents::save_settings(files, &self.settings),
-                Doc::Notebook => {
-                    crate::documents::save_notebook(files, &self.notebook).map(|stored| self.notebook = stored)
-                }
+                Doc::Notebook => match crate::documents::save_notebook(files, &self.notebook) {
+                    Ok(stored) => {
+                        self.notebook = stored;
+                        self.notebook_saver.saved();
+                        Ok(())
+                    }
+                    Err(error) => {
+                        self.notebook_saver.failed(self.now_secs, &error);
+                        Err(error)
+                    }
+                },
             };
             if let Err(why) = saved.map_err(|error| error.to_string()) {
                 self.say_unsaved(&why);

@@ -129,6 +129,14 @@ impl Library {
             .collect()
     }
 
+    /// The line of one chapter, written or planned.
+    pub fn row(&self, id: &str) -> Option<Row> {
+        match self.chapters.get(id) {
+            Some(shelved) => Some(row_of(&shelved.chapter)),
+            None => self.outline.iter().find(|row| row.id == id).cloned(),
+        }
+    }
+
     pub fn kernels(&self) -> &Rc<Kernels> {
         &self.kernels
     }
@@ -139,6 +147,21 @@ impl Library {
 
     pub fn experiment_title<'a>(&'a self, id: &'a str, lang: Lang) -> &'a str {
         self.experiment(id).map_or(id, |(experiment, _)| experiment.title.get(lang))
+    }
+
+    /// What a lens of an experiment shows, in words; nothing for its measure.
+    pub fn lens_title(&self, experiment: &str, lens: &str, lang: Lang) -> Option<String> {
+        let (experiment, _) = self.experiment(experiment)?;
+        experiment.lens(lens).map(|lens| lens.shows.title.get(lang).to_owned())
+    }
+
+    /// The first step of the course that shows an experiment.
+    pub fn first_experiment(&self) -> Option<Route> {
+        self.chapters().find_map(|chapter| {
+            let is_experiment =
+                |step: &&vramlab_lesson::Step| matches!(step.body, vramlab_lesson::StepBody::Experiment(_));
+            Some(Route::step(&chapter.id, &chapter.steps.iter().find(is_experiment)?.id))
+        })
     }
 
     pub fn content_hash(&self, id: &str) -> String {

@@ -21,10 +21,32 @@ pub enum Page {
         chapter: String,
         step: Option<String>,
     },
+    /// A route through the chapters.
+    Route {
+        id: String,
+    },
+    Task {
+        id: String,
+    },
+    /// The evidence table, of one route or of the whole course.
+    Evidence {
+        route: Option<String>,
+    },
+    /// The handbook: a symptom, and the answers to its questions so far.
+    Help {
+        symptom: Option<String>,
+        answers: Vec<String>,
+    },
+    /// What can be opened, what was opened lately, and what became of the last file.
+    Files,
     Settings,
 }
 
 impl Route {
+    pub fn page(page: Page) -> Self {
+        Self { page, ..Self::default() }
+    }
+
     pub fn chapter(chapter: &str) -> Self {
         Self { page: Page::Chapter { chapter: chapter.to_owned(), step: None }, ..Self::default() }
     }
@@ -46,6 +68,16 @@ impl Route {
             ["ch", chapter, "step", step] => {
                 Page::Chapter { chapter: (*chapter).to_owned(), step: Some((*step).to_owned()) }
             }
+            ["route", id] => Page::Route { id: (*id).to_owned() },
+            ["task", id] => Page::Task { id: (*id).to_owned() },
+            ["evidence"] => Page::Evidence { route: None },
+            ["evidence", route] => Page::Evidence { route: Some((*route).to_owned()) },
+            ["help"] => Page::Help { symptom: None, answers: Vec::new() },
+            ["help", symptom, answers @ ..] => Page::Help {
+                symptom: Some((*symptom).to_owned()),
+                answers: answers.iter().take(MAX_ANSWERS).map(|answer| (*answer).to_owned()).collect(),
+            },
+            ["files"] => Page::Files,
             ["settings"] => Page::Settings,
             _ => {
                 notes.push(format!("\"{path}\""));
@@ -73,6 +105,15 @@ impl Route {
         let mut out = match &self.page {
             Page::Start => "/".to_owned(),
             Page::Settings => "/settings".to_owned(),
+            Page::Files => "/files".to_owned(),
+            Page::Route { id } => format!("/route/{}", encode(id)),
+            Page::Task { id } => format!("/task/{}", encode(id)),
+            Page::Evidence { route: None } => "/evidence".to_owned(),
+            Page::Evidence { route: Some(route) } => format!("/evidence/{}", encode(route)),
+            Page::Help { symptom, answers } => {
+                let words = symptom.iter().chain(answers).map(|word| format!("/{}", encode(word)));
+                format!("/help{}", words.collect::<String>())
+            }
             Page::Chapter { chapter, step: None } => format!("/ch/{}", encode(chapter)),
             Page::Chapter { chapter, step: Some(step) } => format!("/ch/{}/step/{}", encode(chapter), encode(step)),
         };
@@ -91,6 +132,9 @@ impl Route {
         out
     }
 }
+
+/// Answers of the handbook that an address may carry.
+const MAX_ANSWERS: usize = 16;
 
 /// Numbers and truth values as such, lists with commas, all else as text.
 fn value_from_text(text: &str) -> Value {
@@ -159,6 +203,22 @@ mod tests {
         let (back, notes) = Route::parse(&route.text());
         assert_eq!(back, route);
         assert!(notes.is_empty());
+    }
+
+    #[test]
+    fn every_page_of_the_guide_has_an_address() {
+        for text in [
+            "/route/kernel",
+            "/task/task-2",
+            "/evidence",
+            "/evidence/full",
+            "/help",
+            "/help/slow_link/host/large",
+            "/files",
+        ] {
+            let (route, notes) = Route::parse(text);
+            assert_eq!((route.text().as_str(), notes.len()), (text, 0));
+        }
     }
 
     #[test]

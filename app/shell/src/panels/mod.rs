@@ -75,6 +75,13 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
     CentralPanel::default().frame(ground).show(ui, |ui| match app.route.page.clone() {
         Page::Start => start::ui(app, ui, actions),
         Page::Settings => settings::ui(app, ui, actions),
+        Page::Route { id } => crate::guide::route_page::ui(app, ui, &id, actions),
+        Page::Task { id } => crate::guide::task_page::ui(app, ui, &id, actions),
+        Page::Evidence { route } => crate::guide::evidence_page::ui(app, ui, route.as_deref(), actions),
+        Page::Help { symptom, answers } => {
+            crate::guide::help_page::ui(app, ui, symptom.as_deref(), &answers, actions);
+        }
+        Page::Files => start::ui(app, ui, actions),
         Page::Chapter { chapter, .. } => crate::page::ui(app, ui, &chapter, actions),
     });
     notes::ui(app, ui, actions);
