@@ -37,6 +37,14 @@ const STATES: &[(&str, &str, &str)] = &[
     ("bottleneck_panel", "small", r#"{"preset": "small_kernels"}"#),
     ("util_meter", "slow", "{}"),
     ("util_meter", "bursts", r#"{"kernel_ms": 20, "gap_ms": 80, "rate_gb_per_s": 4280}"#),
+    ("thread_stepper", "even", "{}"),
+    ("thread_stepper", "united", r#"{"branch": "warp"}"#),
+    ("thread_stepper", "last", r#"{"block": 7, "warp": 3, "branch": "data"}"#),
+    ("thread_stepper", "ragged", r#"{"n_elems": 2000, "block_threads": 40, "branch": "one", "warp": 1}"#),
+    ("memory_hierarchy", "latency", "{}"),
+    ("memory_hierarchy", "linear", r#"{"scale": "linear", "level": "l1"}"#),
+    ("memory_hierarchy", "bandwidth", r#"{"quantity": "bandwidth", "level": "registers"}"#),
+    ("memory_hierarchy", "size", r#"{"quantity": "size", "level": "disk"}"#),
 ];
 
 fn main() {
