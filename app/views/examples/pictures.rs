@@ -81,6 +81,20 @@ fn main() {
                 });
             }
         }
+        for step in samples::six_figures().steps {
+            let vramlab_lesson::StepBody::Figure(figure) = step.body else { continue };
+            let file = format!("author-{}-{width}-{}-{}", step.id, theme.code(), lang.code());
+            if file.contains(only) {
+                let mut view = vramlab_views::AuthorFigure::open(figure, &Map::new()).expect("a legal state");
+                draw(Path::new(dir), &file, &tokens, width, |ui| {
+                    let mut actions = Vec::new();
+                    let mut cx =
+                        ViewCx { tokens: &tokens, lang, has_motion: false, time_secs: 0.0, actions: &mut actions };
+                    view.ui(ui, &mut cx);
+                    ui.label(view.finding(lang));
+                });
+            }
+        }
         let (data, mut marks) = (samples::sweep(), Vec::new());
         let xs = vec![1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
         let sketch = Sketch { x: data.x, y: data.y, xs, y_low: 10.0, y_high: 10_000.0, ask: data.finding };

@@ -73,10 +73,21 @@ pub struct Ceiling {
 }
 
 /// What the reader predicted before the run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReaderMark {
     pub x: f64,
     pub y: f64,
+    /// Marks of one curve are joined; each prediction is a curve of its own.
+    pub curve: usize,
+}
+
+/// Where a drawn curve lies farthest from the truth, with how far in words: "2.1×".
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReaderGap {
+    pub x: f64,
+    pub given: f64,
+    pub truth: f64,
+    pub label: String,
 }
 
 /// Everything a chart shows.
@@ -88,6 +99,7 @@ pub struct ChartData {
     pub bands: Vec<Band>,
     pub ceilings: Vec<Ceiling>,
     pub reader: Vec<ReaderMark>,
+    pub gaps: Vec<ReaderGap>,
     /// What the spread bars reach from and to: "p10–p90".
     pub spread_label: Localized,
     /// The finding in words: what a screen reader hears of the chart.

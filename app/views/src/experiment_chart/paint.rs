@@ -127,13 +127,37 @@ impl Brush<'_> {
     /// The reader's own prediction: diamonds, joined where there are several.
     pub fn reader(&self, frame: &Frame<'_>, data: &ChartData) {
         let Self { painter, tokens, .. } = self;
-        let mut marks: Vec<(f64, Pos2)> =
-            data.reader.iter().filter_map(|mark| Some((mark.x, frame.point(mark.x, mark.y)?))).collect();
-        marks.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let path: Vec<Pos2> = marks.into_iter().map(|(_, pos)| pos).collect();
-        painter.extend(Shape::dotted_line(&path, tokens.tint(tokens.ink, 0.6), tokens.px(5.0), tokens.px(1.0)));
-        for pos in path {
-            ink::diamond(painter, pos, tokens.px(6.5), tokens.ink, tokens.stroke(1.5, tokens.surface));
+        self.gaps(frame, data);
+        let mut marks: Vec<(usize, f64, Pos2)> =
+            data.reader.iter().filter_map(|mark| Some((mark.curve, mark.x, frame.point(mark.x, mark.y)?))).collect();
+        marks.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        for curve in marks.chunk_by(|a, b| a.0 == b.0) {
+            let path: Vec<Pos2> = curve.iter().map(|(_, _, pos)| *pos).collect();
+            painter.extend(Shape::dotted_line(&path, tokens.tint(tokens.ink, 0.6), tokens.px(5.0), tokens.px(1.0)));
+            for pos in path {
+                ink::diamond(painter, pos, tokens.px(6.5), tokens.ink, tokens.stroke(1.5, tokens.surface));
+            }
+        }
+    }
+
+    /// The largest gap of each drawn curve: a line from the diamond to the truth, with its length in words.
+    fn gaps(&self, frame: &Frame<'_>, data: &ChartData) {
+        let Self { painter, tokens, .. } = self;
+        for gap in &data.gaps {
+            let (Some(from), Some(to)) = (frame.point(gap.x, gap.given), frame.point(gap.x, gap.truth)) else {
+                continue;
+            };
+            if !frame.plot.x_range().contains(from.x) {
+                continue;
+            }
+            let (low, high) = (from.y.max(to.y), from.y.min(to.y));
+            painter.vline(from.x, high..=low, tokens.stroke(4.0, tokens.tint(tokens.ink, 0.3)));
+            let is_right = from.x > frame.plot.center().x;
+            let (align, side) = if is_right { (Align2::RIGHT_CENTER, -1.0) } else { (Align2::LEFT_CENTER, 1.0) };
+            let middle = f32::midpoint(low, high).clamp(frame.plot.top(), frame.plot.bottom());
+            let place = pos2(from.x + side * tokens.px(11.0), middle);
+            let font = tokens.font(Type::NoteStrong);
+            ink::text_on(painter, place, align, &gap.label, font, tokens.ink, tokens.surface);
         }
     }
 

@@ -8,7 +8,7 @@ use super::{Margins, plot_height};
 use crate::ink;
 use egui::{Align2, EventFilter, Key, Pos2, Response, Sense, Stroke, Ui, WidgetInfo, vec2};
 use vramlab_kit::{Tokens, Type};
-use vramlab_units::{Lang, Localized, Text};
+use vramlab_units::{Lang, Localized, Text, show};
 
 const HINT: Text = Text::new("在图上拖动，画出你的预测", "Drag across the plot to draw your prediction");
 
@@ -28,13 +28,7 @@ pub struct Sketch {
 impl Sketch {
     /// Shows the plot and lets the reader draw. The response says `changed()` when a mark was set.
     pub fn ui(&self, ui: &mut Ui, tokens: &Tokens, lang: Lang, marks: &mut Vec<ReaderMark>) -> Response {
-        let data = ChartData {
-            x: self.x.clone(),
-            y: self.y.clone(),
-            reader: marks.clone(),
-            finding: self.ask.clone(),
-            ..ChartData::default()
-        };
+        let data = self.data(marks);
         let window = self.window();
         let width = ui.available_width().max(tokens.px(200.0));
         let margins = Margins::new(ui, tokens, lang, &data, &window, width);
@@ -48,13 +42,60 @@ impl Sketch {
             response.mark_changed();
         }
         let brush = Brush { painter: &ui.painter_at(rect.expand(2.0)), tokens, lang };
-        self.paint(&brush, &frame, &ChartData { reader: marks.clone(), ..data }, &margins, rect);
+        self.paint(&brush, &frame, &self.data(marks), &margins, rect);
         if response.has_focus() {
             brush.outline(rect);
         }
+        self.paint_cursor(ui, &brush, &frame, &response, marks);
         let spoken = self.spoken(marks, cursor(ui, &response), lang);
         response.widget_info(|| WidgetInfo::labeled(egui::Role::Figure, true, &spoken));
         response
+    }
+
+    /// The curve as it was drawn, to be looked at.
+    pub fn show(&self, ui: &mut Ui, tokens: &Tokens, lang: Lang, marks: &[ReaderMark]) -> Response {
+        let data = self.data(marks);
+        let window = self.window();
+        let width = ui.available_width().max(tokens.px(200.0));
+        let margins = Margins::new(ui, tokens, lang, &data, &window, width);
+        let size = vec2(width, margins.top + plot_height(tokens, width) * 0.8 + margins.bottom);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+        let frame = Frame { plot: margins.plot(rect), window: &window, x: &self.x.scale, y: &self.y.scale };
+        let brush = Brush { painter: &ui.painter_at(rect.expand(2.0)), tokens, lang };
+        self.paint(&brush, &frame, &data, &margins, rect);
+        let all: Vec<String> =
+            marks.iter().map(|mark| format!("{}: {}", self.x.exact(mark.x), self.y.exact(mark.y))).collect();
+        let spoken = format!("{} {}", self.ask.get(lang), all.join("; "));
+        response.widget_info(|| WidgetInfo::labeled(egui::Role::Figure, true, &spoken));
+        response
+    }
+
+    fn data(&self, marks: &[ReaderMark]) -> ChartData {
+        ChartData {
+            x: self.x.clone(),
+            y: self.y.clone(),
+            reader: marks.to_vec(),
+            finding: self.ask.clone(),
+            ..ChartData::default()
+        }
+    }
+
+    /// Which place the pointer or the keyboard is at, and what stands there.
+    fn paint_cursor(&self, ui: &Ui, brush: &Brush<'_>, frame: &Frame<'_>, response: &Response, marks: &[ReaderMark]) {
+        let Brush { painter, tokens, .. } = brush;
+        let pointed = response.hover_pos().and_then(|pos| self.nearest(frame, pos));
+        let Some(idx) = pointed.or_else(|| response.has_focus().then(|| cursor(ui, response))) else { return };
+        let Some((x, place)) = self.xs.get(idx).and_then(|x| Some((*x, frame.x_from_value(*x)?))) else { return };
+        painter.vline(painter.round_to_pixel_center(place), frame.plot.y_range(), tokens.stroke(1.0, tokens.accent));
+        let mark = marks.iter().find(|mark| mark.x == x);
+        let pos = mark.and_then(|mark| frame.point(mark.x, mark.y));
+        if let Some(pos) = pos {
+            brush.ring(pos);
+        }
+        let value = mark.map_or_else(|| "–".to_owned(), |mark| show::with_unit(mark.y, &self.y.unit));
+        let lines = [(value, ink::Shade::Ink), (self.x.exact(x), ink::Shade::Muted)];
+        let anchor = pos.unwrap_or(Pos2::new(place, frame.plot.center().y));
+        ink::info_box(painter, tokens, frame.plot, anchor, &lines);
     }
 
     fn window(&self) -> Window {
@@ -118,7 +159,8 @@ impl Sketch {
         (0..self.xs.len()).min_by(|a, b| distance(self.xs[*a]).total_cmp(&distance(self.xs[*b])))
     }
 
-    /// Left and right choose the place, up and down raise and lower its value by a twentieth of the range.
+    /// Left, right, Home and End choose the place; up and down raise and lower its value by a twentieth of the range,
+    /// with Page keys by a quarter; Delete takes it away.
     fn keys(&self, ui: &Ui, response: &Response, marks: &mut Vec<ReaderMark>) {
         if !response.has_focus() || self.xs.is_empty() {
             return;
@@ -126,10 +168,16 @@ impl Sketch {
         let filter = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
         ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
         let presses = |key| ui.input(|input| input.num_presses(key)) as i64;
-        let sideways = presses(Key::ArrowRight) - presses(Key::ArrowLeft);
-        let upwards = presses(Key::ArrowUp) - presses(Key::ArrowDown);
-        let at = (cursor(ui, response) as i64 + sideways).clamp(0, self.xs.len() as i64 - 1) as usize;
+        let last = self.xs.len() as i64 - 1;
+        let ends = last * (presses(Key::End) - presses(Key::Home)).signum();
+        let sideways = presses(Key::ArrowRight) - presses(Key::ArrowLeft) + ends;
+        let paged = presses(Key::PageUp) - presses(Key::PageDown);
+        let upwards = presses(Key::ArrowUp) - presses(Key::ArrowDown) + 5 * paged;
+        let at = (cursor(ui, response) as i64 + sideways).clamp(0, last) as usize;
         ui.data_mut(|data| data.insert_temp(response.id, at));
+        if presses(Key::Delete) + presses(Key::Backspace) > 0 {
+            marks.retain(|mark| mark.x != self.xs[at]);
+        }
         let scale = &self.y.scale;
         if let (true, Some(low), Some(high)) = (upwards != 0, scale.to_axis(self.y_low), scale.to_axis(self.y_high)) {
             let known = marks.iter().find(|mark| mark.x == self.xs[at]).and_then(|mark| scale.to_axis(mark.y));
@@ -157,7 +205,7 @@ fn set(marks: &mut Vec<ReaderMark>, x: f64, y: f64) {
     match marks.iter_mut().find(|mark| mark.x == x) {
         Some(mark) => mark.y = y,
         None => {
-            marks.push(ReaderMark { x, y });
+            marks.push(ReaderMark { x, y, curve: 0 });
             marks.sort_by(|a, b| a.x.total_cmp(&b.x));
         }
     }

@@ -35,7 +35,8 @@ pub fn sweep() -> ChartData {
         ceilings: vec![Ceiling {
             y: 4814.0, label: Localized::both("显存峰值 4814 GB/s", "memory peak 4814 GB/s")
         }],
-        reader: vec![ReaderMark { x: 8.0, y: 900.0 }],
+        reader: vec![ReaderMark { x: 8.0, y: 900.0, curve: 0 }],
+        gaps: Vec::new(),
         spread_label: Localized::both("p10–p90", "p10–p90"),
         finding: Localized::both("步长加倍，有用带宽减半。", "Each doubling of the stride halves the useful rate."),
         caption: "NVIDIA H200, 2026-11-30".into(),
@@ -99,4 +100,12 @@ fn axis(zh: &str, en: &str, unit: &str, scale: Scale) -> Axis {
 
 fn point(x: f64, y: f64, spread: f64) -> Measured {
     Measured { x, y: Some(y), spread: Some((y - spread, y + spread)), n_samples: 21, ..Measured::default() }
+}
+
+/// A chapter with an author's figure of each kind.
+pub fn six_figures() -> vramlab_lesson::Chapter {
+    let text = include_str!("../../../../tests/data/figures/90_six_figures/chapter.toml");
+    let parsed = vramlab_lesson::parse("90_six_figures", "chapter.toml", text.as_bytes());
+    assert_eq!(parsed.problems.iter().map(vramlab_lesson::render).collect::<String>(), "");
+    parsed.chapter.expect("a chapter without a problem opens")
 }
