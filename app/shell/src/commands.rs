@@ -59,6 +59,12 @@ pub const COMMANDS: &[Command] = &[
         action: |_| Ok(Action::Go(Route::default())),
     },
     Command {
+        id: "review",
+        title: Text::new("复习到期的题", "Review what is due"),
+        shortcut: plain(Key::R),
+        action: |_| Ok(Action::Go(Route { page: Page::Review, ..Route::default() })),
+    },
+    Command {
         id: "back",
         title: Text::new("后退", "Back"),
         shortcut: Some(KeyboardShortcut::new(Modifiers::ALT, Key::ArrowLeft)),

@@ -40,6 +40,8 @@ pub enum Page {
     /// What can be opened, what was opened lately, and what became of the last file.
     Files,
     Settings,
+    /// The questions that are due, over all chapters.
+    Review,
 }
 
 impl Route {
@@ -79,6 +81,7 @@ impl Route {
             },
             ["files"] => Page::Files,
             ["settings"] => Page::Settings,
+            ["review"] => Page::Review,
             _ => {
                 notes.push(format!("\"{path}\""));
                 Page::Start
@@ -105,6 +108,7 @@ impl Route {
         let mut out = match &self.page {
             Page::Start => "/".to_owned(),
             Page::Settings => "/settings".to_owned(),
+            Page::Review => "/review".to_owned(),
             Page::Files => "/files".to_owned(),
             Page::Route { id } => format!("/route/{}", encode(id)),
             Page::Task { id } => format!("/task/{}", encode(id)),

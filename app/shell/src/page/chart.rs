@@ -25,17 +25,10 @@ pub fn chart(
     lang: Lang,
 ) -> ChartData {
     let sweep = &experiment.sweep;
+    let (x, y) = axes(experiment, kernel, lang);
     let mut data = ChartData {
-        x: Axis {
-            label: x_param(experiment, kernel).0,
-            unit: x_param(experiment, kernel).1,
-            scale: x_scale(sweep, lang),
-        },
-        y: Axis {
-            label: experiment.measure.title.clone(),
-            unit: experiment.measure.unit.clone(),
-            scale: if experiment.measure.scale.starts_with("log") { Scale::Log10 } else { Scale::Linear },
-        },
+        x,
+        y,
         spread_label: SPREAD.into(),
         finding,
         caption: run.map(caption).unwrap_or_default(),
@@ -63,10 +56,19 @@ pub fn chart(
     }
     for (x, given) in reader {
         if let (Given::Number { value }, Some(x)) = (given, x_of(sweep, *x)) {
-            data.reader.push(ReaderMark { x, y: *value });
+            data.reader.push(ReaderMark { x, y: *value, curve: 0 });
         }
     }
     data
+}
+
+/// The two axes: the swept parameter and what is measured.
+pub fn axes(experiment: &Experiment, kernel: &Kernel, lang: Lang) -> (Axis, Axis) {
+    let (label, unit) = x_param(experiment, kernel);
+    let measure = &experiment.measure;
+    let scale = if measure.scale.starts_with("log") { Scale::Log10 } else { Scale::Linear };
+    let y = Axis { label: measure.title.clone(), unit: measure.unit.clone(), scale };
+    (Axis { label, unit, scale: x_scale(&experiment.sweep, lang) }, y)
 }
 
 fn add_measured(out: &mut Series, experiment: &Experiment, judged: &Judged, run: &Run) {
@@ -115,7 +117,7 @@ fn color(idx: usize) -> SeriesColor {
 }
 
 /// On a category axis a point stands at the index of its value.
-fn x_of(sweep: &Sweep, x: f64) -> Option<f64> {
+pub fn x_of(sweep: &Sweep, x: f64) -> Option<f64> {
     if sweep.labels.is_empty() {
         return Some(x);
     }

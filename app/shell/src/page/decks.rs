@@ -4,7 +4,7 @@
 use crate::action::Action;
 use crate::answers;
 use crate::app::App;
-use crate::page::check;
+use crate::page::check::{self, Keeps};
 use crate::page::prose::markdown_ui;
 use crate::route::Route;
 use crate::widgets;
@@ -16,6 +16,9 @@ use vramlab_units::{Lang, Text};
 const AUDITS: Text = Text::new("审一审这些说法", "Judge these claims");
 const AUDITS_TERM: Text = Text::new("说法核查", "audits");
 const REVIEWS: Text = Text::new("复习", "Review");
+const REVIEWS_TERM: Text = Text::new("复习题", "questions");
+const BACK: Text = Text::new("下次再问：{when}", "Comes back {when}");
+const AGAIN: Text = Text::new("再做一次", "Once more");
 const REDRAW: Text = Text::new("换一组参数", "Draw new parameters");
 const TEST_IT: Text = Text::new("去验证 →", "Test it →");
 const PREVIOUS: Text = Text::new("上一条", "Previous");
@@ -113,16 +116,28 @@ fn audit_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, chapter: &Chapter, audi
 fn reviews_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, chapter: &Chapter, actions: &mut Vec<Action>) {
     let lang: Lang = app.lang();
     widgets::card(ui, tokens, |ui| {
-        let count = chapter.reviews.len().to_string();
-        widgets::card_header(ui, tokens, REVIEWS.get(lang), "", |ui| {
+        let seen = |question: &vramlab_lesson::Question| {
+            let reviews = app.progress.chapters.get(&chapter.id).map(|entry| &entry.reviews);
+            reviews.and_then(|reviews| reviews.get(&question.id)).map_or(0, |review| review.n_seen)
+        };
+        let n_seen = chapter.reviews.iter().filter(|question| seen(question) > 0).count();
+        let count = format!("{n_seen}/{}", chapter.reviews.len());
+        widgets::card_header(ui, tokens, REVIEWS.get(lang), REVIEWS_TERM.get(lang), |ui| {
             ui.label(RichText::new(count).font(tokens.font(Type::Mono)).color(tokens.muted));
         });
         let idx = deck_idx(app, ui, tokens, chapter, "reviews", chapter.reviews.len());
         let Some(question) = chapter.reviews.get(idx) else { return };
         let n = app.steps.get(&chapter.id, &question.id).draw_n;
         let draw = answers::draw(question, n);
-        check::body_ui(app, ui, chapter, &question.id, question, &draw, actions);
-        if !draw.is_empty() && widgets::link(ui, tokens, REDRAW.get(lang)).clicked() {
+        check::body_ui(app, ui, chapter, &question.id, question, &draw, Keeps::Review, actions);
+        if let Some(schedule) = app.progress.schedule(&chapter.id, &question.id) {
+            let when = crate::study::when(schedule.due_day, app.today(), lang);
+            let text = BACK.get(lang).replace("{when}", &when);
+            ui.label(RichText::new(text).font(tokens.font(Type::Note)).color(tokens.muted));
+        }
+        let is_answered = app.steps.get(&chapter.id, &question.id).is_answered;
+        let label = if draw.is_empty() { AGAIN } else { REDRAW };
+        if (is_answered || !draw.is_empty()) && widgets::link(ui, tokens, label.get(lang)).clicked() {
             let state = app.steps.get(&chapter.id, &question.id);
             *state = crate::page::StepState { draw_n: n + 1, ..Default::default() };
         }

@@ -1,21 +1,36 @@
-//! A prediction, asked before anything is revealed. It is not graded: the gap is shown where the truth appears.
+//! A prediction, asked before anything is revealed. It is not graded: the gap is shown where the truth appears. A number
+//! is set on a ruler, a curve is drawn on the empty plot (`sketch.rs`), all else is asked as in a check.
 
 use crate::action::Action;
 use crate::answers::{self, Given, Values};
 use crate::app::App;
-use crate::page::check;
 use crate::page::prose::markdown_ui;
+use crate::page::{StepState, check, order_gap, sketch};
 use crate::widgets;
-use egui::{RichText, Ui};
+use egui::{RichText, TextEdit, Ui};
 use vramlab_kit::tokens::{Tokens, Type};
-use vramlab_lesson::{Chapter, Form, Predict, Question, Step};
-use vramlab_units::{Lang, Text, show};
+use vramlab_kit::widgets::ruler::{Ruler, Scale, Truth};
+use vramlab_lesson::gap::{self, NumberGap};
+use vramlab_lesson::{Chapter, Choice, Form, Predict, Step};
+use vramlab_units::{Lang, Text, show, typed};
 
 const PREDICT: Text = Text::new("先猜", "Predict first");
+const COMMIT: Text = Text::new("就这么猜", "Commit to it");
 const KEPT: Text = Text::new("你的猜测", "Your prediction");
 const REVEAL: Text = Text::new("揭晓", "Reveal");
 const CHANGE: Text = Text::new("改一改", "Change it");
-const GAP: Text = Text::new("模型 {truth}，你猜 {given}，相差 {ratio}", "model {truth}, you {given}: off by {ratio}");
+const MODEL: Text = Text::new("模型", "model");
+const YOU: Text = Text::new("你", "you");
+const SET_IT: Text = Text::new("在标尺上拖动，或者直接输入", "Drag on the ruler, or type");
+const HIGH: Text = Text::new(
+    "模型 {truth}，你猜 {given}：偏高，是模型的 {ratio} 倍",
+    "model {truth}, you {given}: too high by a factor of {ratio}",
+);
+const LOW: Text = Text::new(
+    "模型 {truth}，你猜 {given}：偏低，模型是你的 {ratio} 倍",
+    "model {truth}, you {given}: too low by a factor of {ratio}",
+);
+const BY: Text = Text::new("模型 {truth}，你猜 {given}，相差 {ratio}", "model {truth}, you {given}: off by {ratio}");
 const EXACT: Text = Text::new("和模型一致：{truth}", "as the model says: {truth}");
 const SEE: Text = Text::new("往下看，实测会和它画在一起", "Read on: the measurement is drawn beside it");
 
@@ -23,36 +38,26 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, predict: &
     let tokens = app.tokens().clone();
     let lang = app.lang();
     let title = if step.title.is_empty() { PREDICT.get(lang) } else { step.title.get(lang) };
-    let question = &predict.question;
     widgets::card(ui, &tokens, |ui| {
         widgets::card_header(ui, &tokens, title, PREDICT.get(lang), |_| {});
-        markdown_ui(app, ui, &chapter.id, &question.ask, actions);
+        markdown_ui(app, ui, &chapter.id, &predict.question.ask, actions);
         ui.add_space(tokens.space.xs);
-        let given = app.answer(&chapter.id, &step.id).cloned();
+        let given = app.answer(&chapter.id, &step.id).filter(|given| fits(&predict.question.form, given)).cloned();
+        let is_seen = is_seen(app, chapter, step, predict);
         let mut state = std::mem::take(app.steps.get(&chapter.id, &step.id));
-        match given.filter(|_| !state.is_retrying) {
+        match given.filter(|_| is_seen || !state.is_retrying) {
             None => {
-                if let Some(given) = check::input_ui(ui, &tokens, lang, question, &mut state) {
+                if let Some(given) = input_ui(app, ui, chapter, predict, &mut state) {
                     state.is_retrying = false;
                     actions.push(Action::Predict { chapter: chapter.id.clone(), step: step.id.clone(), given });
                 }
             }
             Some(given) => {
-                kept_ui(ui, &tokens, lang, question, &given);
-                if state.is_answered {
-                    gap_ui(app, ui, &tokens, chapter, question, &given, actions);
+                kept_ui(app, ui, &tokens, chapter, predict, &given);
+                if is_seen {
+                    gap_ui(app, ui, &tokens, chapter, predict, &given, actions);
                 } else {
-                    ui.horizontal(|ui| {
-                        if widgets::primary(ui, &tokens, REVEAL.get(lang)).clicked() {
-                            state.is_answered = true;
-                        }
-                        if widgets::secondary(ui, &tokens, CHANGE.get(lang)).clicked() {
-                            state.is_retrying = true;
-                        }
-                    });
-                    if predict.revealed_by.is_some() {
-                        ui.label(RichText::new(SEE.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
-                    }
+                    reveal_ui(ui, &tokens, lang, (chapter, step, predict), &mut state, actions);
                 }
             }
         }
@@ -60,8 +65,109 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, predict: &
     });
 }
 
-fn kept_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, question: &Question, given: &Given) {
-    let text = match (given, &question.form) {
+/// An answer of another form, of a later version or of an earlier chapter, is kept and not shown.
+fn fits(form: &Form, given: &Given) -> bool {
+    match (form, given) {
+        (Form::Number { .. }, Given::Number { .. })
+        | (Form::Sketch(_), Given::Sketch { .. })
+        | (Form::Choice { .. } | Form::Multi { .. }, Given::Options { .. }) => true,
+        (Form::Order { items }, Given::Order { items: order }) => order.len() == items.len(),
+        _ => false,
+    }
+}
+
+/// The truth has been shown: from now on the prediction stays as it is.
+fn is_seen(app: &App, chapter: &Chapter, step: &Step, predict: &Predict) -> bool {
+    app.progress.is_revealed(&chapter.id, &step.id)
+        || predict.revealed_by.as_ref().is_some_and(|by| app.progress.is_done(&chapter.id, by))
+}
+
+fn input_ui(app: &App, ui: &mut Ui, chapter: &Chapter, predict: &Predict, state: &mut StepState) -> Option<Given> {
+    let (tokens, lang) = (app.tokens(), app.lang());
+    match &predict.question.form {
+        Form::Number { unit, min, max, .. } => match Scale::new(*min, *max) {
+            Some(scale) => number_ui(ui, tokens, lang, state, unit, scale, [*min, *max]),
+            None => check::input_ui(ui, tokens, lang, &predict.question, state, COMMIT),
+        },
+        Form::Sketch(form) => sketch::input_ui(app, ui, chapter, predict, form, state, COMMIT.get(lang)),
+        _ => check::input_ui(ui, tokens, lang, &predict.question, state, COMMIT),
+    }
+}
+
+/// The ruler and the field under it say the same number; whichever was moved last leads.
+fn number_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    state: &mut StepState,
+    unit: &str,
+    scale: Scale,
+    range: [f64; 2],
+) -> Option<Given> {
+    if Ruler::new(KEPT.get(lang), unit, scale, &mut state.guess).you(YOU.get(lang)).show(ui, tokens).changed() {
+        state.draft = state.guess.map(|value| plain(value, unit)).unwrap_or_default();
+        state.error = None;
+    }
+    let mut submitted = None;
+    ui.horizontal_wrapped(|ui| {
+        let edit = TextEdit::singleline(&mut state.draft)
+            .desired_width(tokens.px(120.0))
+            .font(tokens.font(Type::Mono))
+            .margin(egui::vec2(10.0, 7.0));
+        let response = ui.add(edit);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, unit));
+        ui.label(RichText::new(if unit == "1" { "" } else { unit }).font(tokens.font(Type::Mono)).color(tokens.muted));
+        if response.changed() {
+            state.guess = typed::read(&state.draft, unit).ok().filter(|value| (range[0]..=range[1]).contains(value));
+        }
+        let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        let is_filled = !state.draft.trim().is_empty();
+        let is_clicked = widgets::primary(ui, tokens, COMMIT.get(lang)).clicked();
+        if is_filled && (is_clicked || is_entered) {
+            submitted = check::submit_number(state, lang, unit, range);
+        } else if is_clicked {
+            state.error = Some(SET_IT.get(lang).to_owned());
+        }
+    });
+    if let Some(error) = &state.error {
+        ui.label(RichText::new(error).font(tokens.font(Type::Note)).color(tokens.bad));
+    } else if state.guess.is_none() && state.draft.is_empty() {
+        ui.label(RichText::new(SET_IT.get(lang)).font(tokens.font(Type::Small)).color(tokens.muted));
+    }
+    submitted
+}
+
+/// A value as it is typed into the field beside its unit.
+fn plain(value: f64, unit: &str) -> String {
+    show::number(if unit == "%" { value * 100.0 } else { value })
+}
+
+fn reveal_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    (chapter, step, predict): (&Chapter, &Step, &Predict),
+    state: &mut StepState,
+    actions: &mut Vec<Action>,
+) {
+    ui.horizontal_wrapped(|ui| {
+        if matches!(predict.question.form, Form::Sketch(_)) {
+            sketch::link_ui(ui, tokens, lang, chapter, predict, actions);
+        } else if widgets::primary(ui, tokens, REVEAL.get(lang)).clicked() {
+            actions.push(Action::Reveal { chapter: chapter.id.clone(), step: step.id.clone() });
+        }
+        if widgets::secondary(ui, tokens, CHANGE.get(lang)).clicked() {
+            state.is_retrying = true;
+        }
+    });
+    if predict.revealed_by.is_some() {
+        ui.label(RichText::new(SEE.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
+    }
+}
+
+fn kept_ui(app: &App, ui: &mut Ui, tokens: &Tokens, chapter: &Chapter, predict: &Predict, given: &Given) {
+    let lang = app.lang();
+    let text = match (given, &predict.question.form) {
         (Given::Number { value }, Form::Number { unit, .. }) => show::with_unit(*value, unit),
         (Given::Order { items: order }, Form::Order { items }) => {
             let names: Vec<&str> = order.iter().filter_map(|idx| items.get(*idx)).map(|item| item.get(lang)).collect();
@@ -70,7 +176,7 @@ fn kept_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, question: &Question, given:
         (Given::Options { chosen }, Form::Choice { options } | Form::Multi { options }) => {
             let names: Vec<&str> =
                 chosen.iter().filter_map(|idx| options.get(*idx)).map(|option| option.text.get(lang)).collect();
-            names.join("、")
+            names.join(if lang == Lang::Zh { "、" } else { ", " })
         }
         _ => String::new(),
     };
@@ -78,19 +184,23 @@ fn kept_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, question: &Question, given:
         ui.label(RichText::new(format!("◇ {}", KEPT.get(lang))).font(tokens.font(Type::Note)).color(tokens.muted));
         ui.label(RichText::new(text).font(tokens.font(Type::BodyStrong)));
     });
+    if let (Given::Sketch { points }, Form::Sketch(form)) = (given, &predict.question.form) {
+        sketch::kept_ui(app, ui, chapter, predict, form, points);
+    }
 }
 
-/// The truth, and how far away the prediction was, in words.
+/// The truth, and how far away the prediction was, drawn and in words.
 fn gap_ui(
     app: &mut App,
     ui: &mut Ui,
     tokens: &Tokens,
     chapter: &Chapter,
-    question: &Question,
+    predict: &Predict,
     given: &Given,
     actions: &mut Vec<Action>,
 ) {
     let lang = app.lang();
+    let question = &predict.question;
     let judged = match answers::judge(question, given, &Values::new(), &app.library) {
         Ok(judged) => judged,
         Err(why) => {
@@ -98,38 +208,46 @@ fn gap_ui(
             return;
         }
     };
-    if let (Some(truth), Given::Number { value }, Form::Number { unit, min, max, .. }) =
-        (judged.truth, given, &question.form)
-    {
-        widgets::ruler(ui, tokens, lang, *min, *max, unit, *value, truth);
-        let truth_text = show::with_unit(truth, unit);
-        let text = if judged.is_right {
-            EXACT.get(lang).replace("{truth}", &truth_text)
-        } else {
-            let ratio = if truth != 0.0 && *value != 0.0 {
-                format!("{}×", show::number((value / truth).max(truth / value).abs()))
-            } else {
-                show::with_unit((value - truth).abs(), unit)
-            };
-            GAP.get(lang)
-                .replace("{truth}", &truth_text)
-                .replace("{given}", &show::with_unit(*value, unit))
-                .replace("{ratio}", &ratio)
-        };
-        widgets::finding(ui, tokens, &text);
-    } else if let (Form::Choice { options } | Form::Multi { options }, Given::Options { chosen }) =
-        (&question.form, given)
-    {
-        for (idx, option) in options.iter().enumerate() {
-            if option.is_right || chosen.contains(&idx) {
-                let sign = if option.is_right { "✓" } else { "◇" };
-                let text = format!("{sign} {}: {}", option.text.get(lang), option.why.get(lang));
-                ui.label(RichText::new(text).font(tokens.font(Type::Note)));
+    match (&question.form, given) {
+        (Form::Number { unit, min, max, tolerance, .. }, Given::Number { value }) => {
+            let truth = judged.truth.unwrap_or(f64::NAN);
+            if let Some(scale) = Scale::new(*min, *max) {
+                let truth = Truth { name: MODEL.get(lang), value: truth };
+                Ruler::new("", unit, scale, &mut Some(*value)).you(YOU.get(lang)).truth(truth).show(ui, tokens);
             }
+            widgets::finding(ui, tokens, &number_words(*value, truth, *tolerance, unit, lang));
         }
-    } else if let (Form::Order { items }, _) = (&question.form, given) {
-        let names: Vec<&str> = items.iter().map(|item| item.get(lang)).collect();
-        ui.label(RichText::new(format!("✓ {}", names.join(" → "))).font(tokens.font(Type::Note)));
+        (Form::Choice { options } | Form::Multi { options }, Given::Options { chosen }) => {
+            options_ui(ui, tokens, lang, options, chosen);
+        }
+        (Form::Order { items }, Given::Order { items: order }) => order_gap::ui(ui, tokens, lang, items, order),
+        (Form::Sketch(_), _) => sketch::link_ui(ui, tokens, lang, chapter, predict, actions),
+        _ => {}
     }
     markdown_ui(app, ui, &chapter.id, &question.explain, actions);
+}
+
+/// The gap of a number: by which factor, and to which side.
+pub fn number_words(given: f64, truth: f64, tolerance: f64, unit: &str, lang: Lang) -> String {
+    let (text, ratio) = match gap::number(given, truth, tolerance) {
+        NumberGap::None => (EXACT, String::new()),
+        NumberGap::TooHigh { factor } => (HIGH, show::number(factor)),
+        NumberGap::TooLow { factor } => (LOW, show::number(factor)),
+        NumberGap::By { difference } => (BY, show::with_unit(difference.abs(), unit)),
+    };
+    text.get(lang)
+        .replace("{truth}", &show::with_unit(truth, unit))
+        .replace("{given}", &show::with_unit(given, unit))
+        .replace("{ratio}", &ratio)
+}
+
+fn options_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, options: &[Choice], chosen: &[usize]) {
+    for (idx, option) in options.iter().enumerate() {
+        if option.is_right || chosen.contains(&idx) {
+            let sign = if option.is_right { "✓" } else { "◇" };
+            let colon = if lang == Lang::Zh { "：" } else { ": " };
+            let text = format!("{sign} {}{colon}{}", option.text.get(lang), option.why.get(lang));
+            ui.label(RichText::new(text).font(tokens.font(Type::Note)));
+        }
+    }
 }

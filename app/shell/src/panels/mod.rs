@@ -75,6 +75,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
     CentralPanel::default().frame(ground).show(ui, |ui| match app.route.page.clone() {
         Page::Start => start::ui(app, ui, actions),
         Page::Settings => settings::ui(app, ui, actions),
+        Page::Review => crate::study::ui(app, ui, actions),
         Page::Route { id } => crate::guide::route_page::ui(app, ui, &id, actions),
         Page::Task { id } => crate::guide::task_page::ui(app, ui, &id, actions),
         Page::Evidence { route } => crate::guide::evidence_page::ui(app, ui, route.as_deref(), actions),
