@@ -105,6 +105,11 @@ pub fn compare(
     Ok(Compared { points, unit: measure.unit.clone(), title: measure.title.clone(), is_less_better })
 }
 
+/// The 95 % interval of the measured quantity at each point of a run; nothing where there are too few samples.
+pub fn intervals(run: &Run, experiment: &Experiment, kernel: &Kernel) -> Vec<Option<Interval>> {
+    observe(run, None, experiment, kernel).iter().map(|point| interval(&point.samples)).collect()
+}
+
 /// The observable at one point, once a sample.
 struct Observed<'a> {
     series: &'a str,

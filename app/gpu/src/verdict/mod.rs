@@ -10,14 +10,16 @@
 mod change;
 mod compare;
 mod effect;
+mod floor;
 mod lens;
 mod level;
 mod point;
 pub mod stats;
 
-pub use change::{Compared, Overall, PointChange, Side, compare};
+pub use change::{Compared, Overall, PointChange, Side, compare, intervals};
 pub use compare::{Difference, comparable, comparable_through};
 pub use effect::Verdict;
+pub use floor::floor_ns;
 pub use lens::{missing, through};
 pub use level::{Evidence, Level, level};
 pub use point::{CounterCheck, JudgedPoint};
