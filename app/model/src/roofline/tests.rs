@@ -157,3 +157,15 @@ fn ridges_follow_from_the_two_ceilings() {
         assert!((found - ridge).abs() < 0.05, "{found} for {peak}");
     }
 }
+
+/// The profile that the chapter's last check reads: 10⁹ multiplications, 4 × 10⁹ fused ones, 4 × 10⁹ bytes, 2.0 ms.
+#[test]
+fn the_chapters_profile_lies_below_both_roofs() {
+    let mut given = on_h200(9e9, 4e9, 66.9);
+    given["time_us"] = json!(2000);
+    let answer = ask(&given);
+    near(&answer, "intensity_flop_per_byte", 2.25);
+    near(&answer, "achieved_tflops", 4.5);
+    near(&answer, "attainable_tflops", 10.8);
+    near(&answer, "utilisation", 4.5 / 10.8);
+}

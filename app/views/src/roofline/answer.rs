@@ -67,7 +67,7 @@ pub fn ask(question: &Question) -> Result<Answered, String> {
     });
     let reach = question.reach_pct as f64 / 100.0;
     let measured_secs = found.floor_secs / reach;
-    let trail = if question.op == Op::Gemm { trail(question)? } else { Vec::new() };
+    let trail = if question.op == Op::Gemm && !question.has_levels { trail(question)? } else { Vec::new() };
     Ok(Answered {
         flops: traffic.flops,
         peak_tflops: peak / TERA,

@@ -13,8 +13,8 @@ const X: (f64, f64) = (1.0 / 32.0, 4096.0);
 /// TFLOP/s.
 const Y: (f64, f64) = (0.01, 5000.0);
 /// Where along the axis the grips of the two roofs sit.
-const COMPUTE_GRIP: f64 = 0.93;
-const HBM_GRIP: f64 = 0.13;
+const COMPUTE_GRIP: f64 = 0.97;
+const HBM_GRIP: f64 = 0.022;
 
 /// What can be picked, by pointer or by keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +96,22 @@ impl Geometry {
         Rect::from_center_size(grip, vec2(44.0, 32.0) * self.scale)
     }
 
+    /// Where a label of `length` finds room along a slope, as a distance from its start: clear of every dot near it.
+    pub fn room_along(slope: &[Pos2], length: f32, obstacles: &[Pos2], reach: f32) -> Option<f32> {
+        let [from, to] = slope else { return None };
+        let whole = (*to - *from).length();
+        let unit = (*to - *from).normalized();
+        let blocked: Vec<f32> = obstacles
+            .iter()
+            .map(|at| *at - *from)
+            .filter(|away| (away.x * unit.y - away.y * unit.x).abs() < reach)
+            .map(|away| away.dot(unit))
+            .collect();
+        let is_free = |start: f32| blocked.iter().all(|at| *at + reach < start || *at - reach > start + length);
+        let n_places = (whole - length).max(0.0) as usize / 4;
+        (1..=n_places).map(|idx| idx as f32 * 4.0).find(|start| is_free(*start))
+    }
+
     /// TFLOP/s at the height of a pointer.
     pub fn tflops_from_y(&self, y: f32) -> f64 {
         let share = (self.plane.rect.bottom() - y) / self.plane.rect.height();
@@ -150,6 +166,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn labels_keep_clear_of_dots() {
+        let slope = [pos2(0.0, 100.0), pos2(100.0, 0.0)];
+        let on_it = pos2(20.0, 80.0);
+        let start = Geometry::room_along(&slope, 40.0, &[on_it], 10.0).unwrap();
+        assert!(start > 20.0 * 2.0_f32.sqrt() + 10.0, "{start}");
+        assert_eq!(
+            Geometry::room_along(&slope, 40.0, &[pos2(50.0, 100.0)], 10.0),
+            Some(4.0),
+            "a dot far off is no hindrance"
+        );
+        assert_eq!(Geometry::room_along(&slope, 400.0, &[], 10.0), None);
     }
 
     #[test]

@@ -57,9 +57,11 @@ impl Roofline {
                 KERNELS.iter().map(|op| (*op, question::kernel_label(*op).get(lang).to_owned())).collect();
             controls::choice(flow, tokens, KERNEL.get(lang), &mut question.op, &kernels);
             precision_ui(flow, tokens, lang, question);
-            roof_ui(flow, tokens, lang, question);
-            card_ui(flow, tokens, lang, question);
-            controls::toggle(flow, tokens, LEVELS.get(lang), &mut question.has_levels);
+            if question.has_all_controls {
+                roof_ui(flow, tokens, lang, question);
+                card_ui(flow, tokens, lang, question);
+                controls::toggle(flow, tokens, LEVELS.get(lang), &mut question.has_levels);
+            }
             kernel_ui(flow, tokens, lang, question);
             let shown = |percent: u64| format!("{percent}{THIN}%");
             let range = REACH.0..=REACH.1;
@@ -89,6 +91,7 @@ impl Roofline {
             others: &others,
             has_measured: self.question.reach_pct != 100,
             kernel,
+            is_product: self.question.op.is_product(),
             batch: self.question.batch,
             picked,
         };

@@ -3,7 +3,7 @@
 use super::answer::{Change, Effect, effects};
 use super::question::Question;
 use super::words;
-use egui::{Grid, RichText, Ui};
+use egui::{Align, Layout, RichText, Ui, vec2};
 use vramlab_kit::{Button, Tokens, Type};
 use vramlab_units::show::number;
 use vramlab_units::{Lang, Text};
@@ -15,6 +15,8 @@ const HEAD: [Text; 4] = [
     Text::new("最短时间", "shortest time"),
     Text::new("点往哪走", "where the dot goes"),
 ];
+/// Widths of the columns.
+const COLUMNS: [f32; 4] = [172.0, 104.0, 104.0, 240.0];
 const PER_ROW: Text = Text::new("（每行）", " (a row)");
 
 /// The question after the change that the reader pressed, if one was.
@@ -25,7 +27,7 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, question: &Question) -> Opti
     }
     ui.label(RichText::new(TITLE.get(lang)).font(tokens.font(Type::NoteStrong)).color(tokens.ink));
     let mut pressed = None;
-    if ui.available_width() < tokens.px(520.0) {
+    if ui.available_width() < tokens.px(660.0) {
         for effect in &effects {
             if narrow_row(ui, tokens, lang, question, effect) {
                 pressed = Some(effect.after.clone());
@@ -33,22 +35,33 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, question: &Question) -> Opti
         }
         return pressed;
     }
-    Grid::new("roofline-moves").num_columns(4).spacing([tokens.space.l, tokens.space.xxs]).show(ui, |ui| {
-        for head in HEAD {
-            cell(ui, tokens, head.get(lang), false);
-        }
-        ui.end_row();
-        for effect in &effects {
-            if button(ui, tokens, lang, question, effect) {
-                pressed = Some(effect.after.clone());
-            }
-            cell(ui, tokens, &factor(effect.hbm_bytes, effect, lang), true);
-            cell(ui, tokens, &factor(effect.secs, effect, lang), true);
-            cell(ui, tokens, &words::effect_note(effect, question.has_levels, lang), false);
-            ui.end_row();
+    row(ui, tokens, |ui, idx| {
+        cell(ui, tokens, HEAD[idx].get(lang), false);
+    });
+    for effect in &effects {
+        row(ui, tokens, |ui, idx| match idx {
+            0 if button(ui, tokens, lang, question, effect) => pressed = Some(effect.after.clone()),
+            0 => {}
+            1 => cell(ui, tokens, &factor(effect.hbm_bytes, effect, lang), true),
+            2 => cell(ui, tokens, &factor(effect.secs, effect, lang), true),
+            _ => cell(ui, tokens, &words::effect_note(effect, question.has_levels, lang), false),
+        });
+    }
+    pressed
+}
+
+/// One row of the table: four cells in columns of their own.
+fn row(ui: &mut Ui, tokens: &Tokens, mut add: impl FnMut(&mut Ui, usize)) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = tokens.space.s;
+        for (idx, width) in COLUMNS.into_iter().enumerate() {
+            let size = vec2(tokens.px(width), tokens.px(22.0));
+            ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+                ui.set_min_width(size.x);
+                add(ui, idx);
+            });
         }
     });
-    pressed
 }
 
 fn narrow_row(ui: &mut Ui, tokens: &Tokens, lang: Lang, question: &Question, effect: &Effect) -> bool {

@@ -34,6 +34,8 @@ pub struct Scene<'a> {
     /// The measured rate differs from the attainable one.
     pub has_measured: bool,
     pub kernel: &'a str,
+    /// A product is named with its batch.
+    pub is_product: bool,
     pub batch: u64,
     pub picked: Option<Hit>,
 }
@@ -121,27 +123,35 @@ impl Scene<'_> {
             && roof.len() == 3
         {
             self.line(&[*ridge, *end], 2.4, self.tokens.ink, self.is_measured);
-            let place = pos2(self.geometry.plane.rect.right(), end.y - self.tokens.px(5.0));
-            let font = self.tokens.font(Type::Small);
-            ink::text(self.painter, place, Align2::RIGHT_BOTTOM, self.peak_label, font, self.tokens.ink);
+            let place = pos2(self.geometry.plane.rect.right() - self.tokens.px(40.0), end.y - self.tokens.px(6.0));
+            let Self { painter, tokens, peak_label, .. } = self;
+            let font = tokens.font(Type::Small);
+            ink::text_on(painter, place, Align2::RIGHT_BOTTOM, *peak_label, font, tokens.ink, tokens.surface);
         }
     }
 
-    /// A label above a slope, turned with it.
+    /// A label above a slope, turned with it, where no dot is in its way.
     fn along(&self, slope: &[Pos2], label: &str, is_strong: bool) {
         let [from, to] = slope else { return };
-        let direction = *to - *from;
-        let angle = direction.angle();
         let color = if is_strong { self.tokens.ink } else { self.tokens.muted };
         let galley = self.painter.layout_no_wrap(label.to_owned(), self.tokens.font(Type::Small), color);
-        let unit = direction.normalized();
-        let start = self.tokens.px(if is_strong { 150.0 } else { 44.0 }).min(direction.length() * 0.4);
-        if direction.length() < start + galley.size().x {
-            return; // the slope ends before its name would
-        }
-        let lift = vec2(unit.y, -unit.x) * (galley.size().y + self.tokens.px(2.0));
-        let shape = TextShape::new(*from + unit * start + lift, galley, color).with_angle(angle);
-        self.painter.add(shape);
+        let reach = self.tokens.px(12.0);
+        let Some(start) = Geometry::room_along(slope, galley.size().x, &self.obstacles(), reach) else { return };
+        let unit = (*to - *from).normalized();
+        let lift = vec2(unit.y, -unit.x) * (galley.size().y + self.tokens.px(1.0));
+        let place = *from + unit * start + lift;
+        self.painter.add(TextShape::new(place, galley, color).with_angle(unit.angle()));
+    }
+
+    /// What a label must not cover: dots, the trail, the grip.
+    fn obstacles(&self) -> Vec<Pos2> {
+        let Self { geometry, answer, .. } = self;
+        let dots = answer
+            .dots
+            .iter()
+            .flat_map(|dot| [geometry.dot(dot, answer.attainable_tflops), geometry.dot(dot, answer.measured_tflops)]);
+        let trail = answer.trail.iter().map(|(_, intensity, tflops)| geometry.plane.pos(*intensity, *tflops));
+        dots.chain(trail).flatten().chain(geometry.hbm_grip(self.hbm_gb_per_s())).collect()
     }
 
     fn ridge(&self) {
@@ -174,9 +184,11 @@ impl Scene<'_> {
             .filter_map(|(batch, intensity, tflops)| Some((*batch, geometry.plane.pos(*intensity, *tflops)?)))
             .collect();
         let ring = tokens.stroke(1.2, tokens.muted);
+        let here = answer.dot(Tier::Hbm).and_then(|dot| geometry.dot(dot, answer.measured_tflops));
+        let is_near = |at: Pos2| here.is_some_and(|here| (here - at).abs().max_elem() < tokens.px(30.0));
         for (batch, at) in &places {
             painter.circle(*at, tokens.px(3.0), tokens.surface, ring);
-            if [1, 16, 256].contains(batch) {
+            if [1, 16, 256].contains(batch) && !is_near(*at) {
                 let place = *at + vec2(0.0, tokens.px(6.0));
                 let font = tokens.font(Type::MonoSmall);
                 ink::text(painter, place, Align2::LEFT_TOP, format!("m={batch}"), font, tokens.muted);
@@ -265,7 +277,7 @@ impl Scene<'_> {
     }
 
     fn name(&self) -> String {
-        if self.answer.trail.is_empty() { self.kernel.to_owned() } else { format!("{} m={}", self.kernel, self.batch) }
+        if !self.is_product { self.kernel.to_owned() } else { format!("{} m={}", self.kernel, self.batch) }
     }
 
     /// A kernel without FLOPs lies left of every logarithmic axis: an arrow says so.

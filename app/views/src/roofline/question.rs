@@ -144,6 +144,8 @@ pub struct Question {
     pub roof: Roof,
     /// All three memory levels, or HBM alone.
     pub has_levels: bool,
+    /// Card and roof can be chosen too; else the chapter has chosen them.
+    pub has_all_controls: bool,
     pub batch: u64,
     pub tile: u64,
     pub extra_steps: u64,
@@ -169,6 +171,7 @@ impl Question {
             choice("device", devices, "h200", Text::new("显卡", "The card")),
             choice("roof", ids(&Roof::ALL.map(Roof::id)), "published", Text::new("用哪条屋顶", "The roof that counts")),
             flag("levels", false, Text::new("画出 L1、L2、HBM 三级", "Show L1, L2 and HBM")),
+            flag("all_controls", true, Text::new("显卡、屋顶和层级也可选", "Card, roof and levels can be chosen too")),
             int("batch", "1", (1, MAX_BATCH), Text::new("线性层的批大小", "Batch of a linear layer")).default_value(1),
             choice(
                 "tile",
@@ -209,6 +212,7 @@ impl Question {
             device: args.text("device").to_owned(),
             roof: roof.ok_or_else(|| unknown("roof"))?,
             has_levels: args.flag("levels"),
+            has_all_controls: args.flag("all_controls"),
             batch: args.uint("batch"),
             tile: args.text("tile").parse().map_err(|_| unknown("tile"))?,
             extra_steps: args.uint("extra_steps"),
@@ -235,6 +239,7 @@ impl Question {
         put("device", self.device.clone().into());
         put("roof", self.roof.id().into());
         put("levels", self.has_levels.into());
+        put("all_controls", self.has_all_controls.into());
         put("batch", self.batch.into());
         put("tile", self.tile.to_string().into());
         put("extra_steps", self.extra_steps.into());
@@ -285,9 +290,10 @@ impl Question {
         }
     }
 
-    /// Outputs that a thread (or, on tensor cores, a warp) keeps to itself, by the side.
+    /// Outputs that a thread (or, on tensor cores, a warp) keeps to itself, by the side: half a tile at most.
     fn inner_tile(&self) -> f64 {
-        if matches!(self.precision, Precision::Fp64 | Precision::Fp32) { 8.0 } else { 64.0 }
+        let most = if matches!(self.precision, Precision::Fp64 | Precision::Fp32) { 8 } else { 64 };
+        (self.tile / 2).clamp(1, most) as f64
     }
 
     pub fn is_scaled(&self) -> bool {

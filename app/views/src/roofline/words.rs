@@ -290,10 +290,13 @@ impl Text2 {
 
 /// The direction in which a dot goes, in words.
 pub fn effect_note(effect: &Effect, has_levels: bool, lang: Lang) -> String {
-    let is_faster = effect.secs < 0.995;
+    let is_faster = effect.secs < 0.98;
     let bound = bound_name(effect.bound).get(lang);
-    let spares_hbm = effect.hbm_bytes < 0.995;
+    let spares_hbm = effect.hbm_bytes < 0.98;
     match (effect.change, is_faster) {
+        (Change::Fuse, false) if !spares_hbm => {
+            pick(lang, "输出太小，省不下几个字节".into(), "outputs are small: few bytes to spare".into())
+        }
         (Change::Tile, true) => pick(lang, "L2 的点右移".into(), "the L2 dot goes right".into()),
         (Change::Tile, false) if effect.l2_bytes < 0.995 => pick(
             lang,
