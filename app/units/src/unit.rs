@@ -175,7 +175,9 @@ impl Walk<'_> {
 fn binary(op: Op, a: Found, b: Found, right: &Node, at: usize) -> Result<Found, UnitError> {
     match op {
         Op::Add | Op::Sub | Op::Rem => alike(a, b, op.sign(), at),
-        Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Eq | Op::Ne => alike(a, b, op.sign(), at).map(|_| Some(Unit::default())),
+        Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Eq | Op::Ne => {
+            alike(a, b, op.sign(), at).map(|_| Some(Unit::default()))
+        }
         Op::Mul => Ok(Some(a.unwrap_or_default().times(&b.unwrap_or_default(), 1))),
         Op::Div => Ok(Some(a.unwrap_or_default().times(&b.unwrap_or_default(), -1))),
         Op::Pow => power(a.unwrap_or_default(), b.unwrap_or_default(), right, at),

@@ -8,7 +8,7 @@ use std::path::Path;
 use vramlab_kit::{Headless, Theme, Tokens, fonts};
 use vramlab_units::{Lang, Map, Value};
 use vramlab_views::experiment_chart::{ReaderMark, Sketch};
-use vramlab_views::{ExperimentChart, ViewCx, view};
+use vramlab_views::{ExperimentChart, View as _, ViewCx, view};
 
 /// States worth looking at: visualizer, name, parameters.
 const STATES: &[(&str, &str, &str)] = &[

@@ -37,7 +37,8 @@ impl Checker<'_> {
             let Some(name) = value.as_str().and_then(|text| text.strip_prefix('$')) else { continue };
             let slider = figure.sliders.iter().find(|slider| slider.name == name).map(|slider| &slider.unit);
             let value = figure.values.iter().find(|value| value.name == name).map(|value| &value.unit);
-            let (Some(given), Some(wanted)) = (slider.or(value), self.registry.question_unit(&from.model, field)) else {
+            let (Some(given), Some(wanted)) = (slider.or(value), self.registry.question_unit(&from.model, field))
+            else {
                 continue;
             };
             if !units_meet(given, &wanted) {

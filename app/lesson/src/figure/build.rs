@@ -4,7 +4,8 @@
 use super::fields::DRAWINGS;
 use super::scope::Scope;
 use super::{
-    Case, Drawing, Figure, MAX_CASES, MAX_MODELS, MAX_SLIDERS, MAX_VALUES, NamedValue, Slider, ValueSource, names_in, parts,
+    Case, Drawing, Figure, MAX_CASES, MAX_MODELS, MAX_SLIDERS, MAX_VALUES, NamedValue, Slider, ValueSource, names_in,
+    parts,
 };
 use crate::build::model_ref;
 use crate::read::{Reader, inner, is_true, number, tables, text};
@@ -87,11 +88,15 @@ fn named_values(scope: &mut Scope<'_, '_>, list: &[&Table], path: &str) -> Vec<N
             out.push(NamedValue { name, means: scope.reader.localized(from, "means"), unit, source });
         }
     }
-    let models: Vec<usize> =
-        (0..out.len()).filter(|idx| matches!(out[*idx].source, ValueSource::Model(_))).collect();
+    let models: Vec<usize> = (0..out.len()).filter(|idx| matches!(out[*idx].source, ValueSource::Model(_))).collect();
     if let Some(idx) = models.get(MAX_MODELS) {
         let what = format!("{} values ask a model; a figure may have {MAX_MODELS}", models.len());
-        scope.fail("too-costly", &format!("{path}.value[{idx}]"), what, Some("take several numbers from one answer less"));
+        scope.fail(
+            "too-costly",
+            &format!("{path}.value[{idx}]"),
+            what,
+            Some("take several numbers from one answer less"),
+        );
     }
     out
 }

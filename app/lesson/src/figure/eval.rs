@@ -3,8 +3,8 @@
 //! models asked get more.
 
 use super::{
-    ByteSquares, Drawing, Expr, Figure, Gantt, Graph, Lines, MAX_SPANS, MAX_SQUARES, Scale, Series, Sheet, SheetRows, Style,
-    ValueSource, YAxis,
+    ByteSquares, Drawing, Expr, Figure, Gantt, Graph, Lines, MAX_SPANS, MAX_SQUARES, Scale, Series, Sheet, SheetRows,
+    Style, ValueSource, YAxis,
 };
 use crate::answer::{Eval, Values, ask};
 use std::collections::BTreeMap;
@@ -123,6 +123,8 @@ pub struct NodePicture {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TablePicture {
+    /// What the rows are named by.
+    pub row_head: Localized,
     pub columns: Vec<(Localized, String)>,
     pub rows: Vec<TableRow>,
 }
@@ -161,7 +163,8 @@ struct Run<'a> {
 impl Run<'_> {
     fn values(&self, sliders: &Values) -> Result<Values, FieldError> {
         let start = |slider: &super::Slider| sliders.get(&slider.name).copied().unwrap_or(slider.start);
-        let mut values: Values = self.figure.sliders.iter().map(|slider| (slider.name.clone(), start(slider))).collect();
+        let mut values: Values =
+            self.figure.sliders.iter().map(|slider| (slider.name.clone(), start(slider))).collect();
         for idx in 0..self.figure.values.len() {
             self.compute(idx, &mut values)?;
         }
@@ -186,7 +189,10 @@ impl Run<'_> {
         };
         let value = self.figure.values.iter().find(|value| value.name == name);
         let slider = self.figure.sliders.iter().find(|slider| slider.name == name);
-        value.map(|value| (&value.means, &value.unit)).or(slider.map(|s| (&s.means, &s.unit))).and_then(|(m, u)| of(m, u))
+        value
+            .map(|value| (&value.means, &value.unit))
+            .or(slider.map(|s| (&s.means, &s.unit)))
+            .and_then(|(m, u)| of(m, u))
     }
 
     fn caption(&self, values: &Values) -> Result<Localized, FieldError> {
@@ -199,9 +205,8 @@ impl Run<'_> {
         }
         let units = self.figure.values.iter().map(|value| (value.name.as_str(), value.unit.as_str()));
         let units = units.chain(self.figure.sliders.iter().map(|slider| (slider.name.as_str(), slider.unit.as_str())));
-        let printed: BTreeMap<&str, String> = units
-            .filter_map(|(name, unit)| Some((name, show::with_unit(*values.get(name)?, unit))))
-            .collect();
+        let printed: BTreeMap<&str, String> =
+            units.filter_map(|(name, unit)| Some((name, show::with_unit(*values.get(name)?, unit)))).collect();
         let each = |words: &Option<String>| words.as_ref().map(|words| substitute(words, &printed));
         Ok(Localized { zh: each(&caption.zh), en: each(&caption.en) })
     }
@@ -211,7 +216,10 @@ impl Run<'_> {
             Drawing::Line(lines) => Drawn::Line(self.lines(lines, values, is_whole)?),
             Drawing::Bar(bars) => {
                 let unit = bars.bars.iter().flat_map(|bar| &bar.parts).map(|part| part.value.unit.clone()).next();
-                let made = bars.bars.iter().map(|bar| Ok((bar.label.clone(), parts(&bar.parts, values, bar.parts.len() > 1)?)));
+                let made = bars
+                    .bars
+                    .iter()
+                    .map(|bar| Ok((bar.label.clone(), parts(&bar.parts, values, bar.parts.len() > 1)?)));
                 let made = made.collect::<Result<_, FieldError>>()?;
                 Drawn::Bar(BarPicture { y: bars.y.clone(), unit: unit.unwrap_or_default(), bars: made })
             }
@@ -284,7 +292,11 @@ impl Run<'_> {
                 places.iter().map(row).collect()
             }
         };
-        Ok(TablePicture { columns, rows })
+        let row_head = match &sheet.rows {
+            SheetRows::Sweep { slider, .. } => self.figure.sliders[*slider].means.clone(),
+            SheetRows::Written(_) => Localized::default(),
+        };
+        Ok(TablePicture { row_head, columns, rows })
     }
 }
 

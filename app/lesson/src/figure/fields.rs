@@ -130,8 +130,7 @@ const EDGE: &[Field] = &[
     MAYBE_VALUE,
 ];
 
-const COLUMN: &[Field] =
-    &[must("label", Holds::Localized, Text::new("列名", "Name of the column")), MAYBE_VALUE];
+const COLUMN: &[Field] = &[must("label", Holds::Localized, Text::new("列名", "Name of the column")), MAYBE_VALUE];
 
 const ROWS: &[Field] = &[
     must("sweep", Holds::Plain, Text::new("取遍下列值的滑块", "The slider that takes these values")),

@@ -260,7 +260,10 @@ pub struct Column {
 #[derive(Clone, Debug, PartialEq)]
 pub enum SheetRows {
     /// One row for each value of a slider.
-    Sweep { slider: usize, values: Vec<f64> },
+    Sweep {
+        slider: usize,
+        values: Vec<f64>,
+    },
     Written(Vec<(Localized, Vec<Expr>)>),
 }
 

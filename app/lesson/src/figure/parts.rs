@@ -2,8 +2,9 @@
 
 use super::scope::Scope;
 use super::{
-    Bar, Bars, ByteSquares, Column, Edge, Expr, Gantt, GanttRow, Graph, Lines, MAX_BARS, MAX_COLUMNS, MAX_EDGES, MAX_NODES,
-    MAX_PARTS, MAX_ROWS, MAX_SERIES, Node, Part, Scale, Series, Sheet, SheetRows, Slider, Style, TimeSpan, YAxis,
+    Bar, Bars, ByteSquares, Column, Edge, Expr, Gantt, GanttRow, Graph, Lines, MAX_BARS, MAX_COLUMNS, MAX_EDGES,
+    MAX_NODES, MAX_PARTS, MAX_ROWS, MAX_SERIES, Node, Part, Scale, Series, Sheet, SheetRows, Slider, Style, TimeSpan,
+    YAxis,
 };
 use crate::read::{inner, number, tables, text};
 use crate::tree::{Data, Table};
@@ -300,7 +301,8 @@ fn edge(scope: &mut Scope<'_, '_>, table: &Table, nodes: &[Node], path: &str) ->
         if found.is_none() {
             let known: Vec<&str> = nodes.iter().map(|node| node.id.as_str()).collect();
             let hint = vramlab_units::field::did_you_mean(&id, known.iter().copied());
-            let help = hint.map_or_else(|| format!("there are {}", known.join(", ")), |hint| format!("did you mean \"{hint}\"?"));
+            let help = hint
+                .map_or_else(|| format!("there are {}", known.join(", ")), |hint| format!("did you mean \"{hint}\"?"));
             scope.fail("unknown-symbol", &format!("{path}.{key}"), format!("no node is called \"{id}\""), Some(&help));
         }
         found
@@ -364,7 +366,12 @@ pub fn sheet(scope: &mut Scope<'_, '_>, table: &Table, path: &str, sliders: &[Sl
         (None, written) if !written.is_empty() => written_rows(scope, &written, &mut columns, path),
         _ => {
             let what = "a table has either `rows`, which sweep a slider, or written [[step.row]]s".to_owned();
-            scope.fail("missing-field", &format!("{path}.draw"), what, Some("rows = { sweep = \"n\", values = [1, 2, 4] }"));
+            scope.fail(
+                "missing-field",
+                &format!("{path}.draw"),
+                what,
+                Some("rows = { sweep = \"n\", values = [1, 2, 4] }"),
+            );
             return None;
         }
     };

@@ -53,10 +53,17 @@ impl<'r, 's> Scope<'r, 's> {
         let (name, written) = (text(table, "name")?, text(table, "unit")?);
         self.later.retain(|later| *later != name);
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let is_name = (1..=32).contains(&name.len()) && name.chars().all(is_word) && !name.starts_with(|c: char| c.is_ascii_digit());
+        let is_name = (1..=32).contains(&name.len())
+            && name.chars().all(is_word)
+            && !name.starts_with(|c: char| c.is_ascii_digit());
         if !is_name {
             let what = format!("\"{}\" cannot be a name in a formula", shorten(&name));
-            self.fail("bad-name", &format!("{path}.name"), what, Some("1 to 32 letters, digits and _, not a digit first"));
+            self.fail(
+                "bad-name",
+                &format!("{path}.name"),
+                what,
+                Some("1 to 32 letters, digits and _, not a digit first"),
+            );
         } else if FUNCTIONS.iter().any(|(known, _)| *known == name) {
             let what = format!("{name} is the name of a function");
             self.fail("bad-name", &format!("{path}.name"), what, Some("choose another"));
@@ -139,7 +146,8 @@ impl<'r, 's> Scope<'r, 's> {
         };
         self.n_nodes += formula.n_nodes();
         if self.n_nodes > MAX_FORMULA_NODES {
-            let what = format!("the formulas of one figure have more than {MAX_FORMULA_NODES} numbers, names and signs");
+            let what =
+                format!("the formulas of one figure have more than {MAX_FORMULA_NODES} numbers, names and signs");
             self.reader.fail("too-costly", &whole, what, Some("compute it in a model, or in two figures".to_owned()));
             return None;
         }
@@ -152,7 +160,9 @@ impl<'r, 's> Scope<'r, 's> {
         match unit::of_formula(&formula, &units) {
             Ok(unit) => {
                 let written = match &formula.root {
-                    Node::Name(name) => self.names.iter().find(|known| known.name == *name).map(|known| known.written.clone()),
+                    Node::Name(name) => {
+                        self.names.iter().find(|known| known.name == *name).map(|known| known.written.clone())
+                    }
                     _ => None,
                 };
                 is_known.then(|| Expr { unit: written.unwrap_or_else(|| unit.to_string()), formula })
@@ -173,7 +183,12 @@ impl<'r, 's> Scope<'r, 's> {
         let is_alike = are_alike(&expr.unit, unit);
         if !is_alike {
             let what = format!("this is in {}; {whose} is in {unit}", expr.unit);
-            self.fail("unlike-units", path, what, Some("bring both to one unit with a constant, as in unit = \"B/GB\""));
+            self.fail(
+                "unlike-units",
+                path,
+                what,
+                Some("bring both to one unit with a constant, as in unit = \"B/GB\""),
+            );
         }
         is_alike
     }
@@ -198,7 +213,7 @@ pub fn are_alike(a: &str, b: &str) -> bool {
 /// Where `name` stands as a whole word.
 fn word_at(text: &str, name: &str) -> Option<usize> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
-    text.match_indices(name).map(|(at, _)| at).find(|at| {
-        !text[..*at].ends_with(is_word) && !text[at + name.len()..].starts_with(is_word)
-    })
+    text.match_indices(name)
+        .map(|(at, _)| at)
+        .find(|at| !text[..*at].ends_with(is_word) && !text[at + name.len()..].starts_with(is_word))
 }

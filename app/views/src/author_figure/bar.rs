@@ -41,7 +41,7 @@ fn legend_height(brush: &Brush<'_>, bars: &BarPicture, width: f32) -> f32 {
         }
         x += need;
     }
-    n_rows as f32 * brush.px(20.0)
+    if n_rows > 0 { n_rows as f32 * brush.px(20.0) + brush.px(8.0) } else { 0.0 }
 }
 
 fn n_parts(bars: &BarPicture) -> usize {
@@ -81,8 +81,8 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, bars: &BarPicture) -> Items {
         let above = pos2(middle, tip.max(plot.top() + brush.px(2.0)) - brush.px(2.0));
         let text = brush.cut(&text, Type::MonoSmall, tokens.ink, pitch);
         painter.galley(above - vec2(text.size().x / 2.0, text.size().y), text, tokens.ink);
-        let name = brush.wrapped(brush.say(label), Type::Small, tokens.muted, pitch - brush.px(6.0));
-        painter.galley(pos2(middle - name.size().x / 2.0, plot.bottom() + brush.px(6.0)), name, tokens.muted);
+        let name = brush.centred(brush.say(label), Type::Small, tokens.muted, pitch - brush.px(6.0));
+        painter.galley(pos2(middle, plot.bottom() + brush.px(6.0)), name, tokens.muted);
     }
     if let Some(zero) = plane.pos(0.0, 0.0).filter(|at| plot.expand(1.0).y_range().contains(at.y)) {
         painter.hline(plot.x_range(), zero.y, Stroke::new(1.0, tokens.line));
@@ -132,4 +132,3 @@ fn legend_on(brush: &Brush<'_>, rect: Rect, bars: &BarPicture) {
         x += need;
     }
 }
-

@@ -39,7 +39,8 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, gantt: &GanttPicture) -> Items {
     }
     plane.paint_columns(painter, tokens, &|value| tick(value, &gantt.unit), n_ticks);
     painter.hline(plot.x_range(), plot.bottom(), Stroke::new(1.0, tokens.line));
-    let unit = if brush.lang == Lang::Zh { format!("时间（{}）", gantt.unit) } else { format!("time ({})", gantt.unit) };
+    let unit =
+        if brush.lang == Lang::Zh { format!("时间（{}）", gantt.unit) } else { format!("time ({})", gantt.unit) };
     brush.text(pos2(plot.right(), rect.bottom()), Align2::RIGHT_BOTTOM, &unit, Type::Small, tokens.muted);
     for (row_idx, (label, spans)) in gantt.rows.iter().enumerate() {
         let top = plot.top() + row_idx as f32 * brush.px(ROW);

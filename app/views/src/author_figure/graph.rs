@@ -8,15 +8,18 @@ use vramlab_kit::Type;
 use vramlab_lesson::figure::eval::{GraphPicture, NodePicture};
 
 const LEAST_GAP: f32 = 64.0;
-const ROW: f32 = 74.0;
+const ROW: f32 = 88.0;
 const HEIGHT: f32 = 46.0;
+/// How far an edge that goes back below its row hangs down.
+const TURN: f32 = 40.0;
 
 /// Where nodes are, relative to the figure.
 struct Layout {
     node: Vec2,
     pitch: f32,
     size: Vec2,
-    pad: f32,
+    /// The first node's corner.
+    corner: Vec2,
 }
 
 fn layout(brush: &Brush<'_>, graph: &GraphPicture, width: f32) -> Layout {
@@ -33,8 +36,19 @@ fn layout(brush: &Brush<'_>, graph: &GraphPicture, width: f32) -> Layout {
     let least = node_width + brush.px(LEAST_GAP);
     let pitch = if columns > 0.0 { (free / columns).clamp(least, least * 2.2) } else { least };
     let needed = columns * pitch + node_width + 2.0 * pad;
-    let height = rows * brush.px(ROW) + brush.px(HEIGHT) + 2.0 * pad;
-    Layout { node: vec2(node_width, brush.px(HEIGHT)), pitch, size: vec2(needed.max(width), height), pad }
+    let turns = graph.edges.iter().any(|(from, to, ..)| turns_below(graph, *from, *to));
+    let below = if turns { brush.px(TURN) } else { 0.0 };
+    let height = rows * brush.px(ROW) + brush.px(HEIGHT) + 2.0 * pad + below;
+    let corner = vec2(pad + ((width - needed) / 2.0).max(0.0), pad);
+    Layout { node: vec2(node_width, brush.px(HEIGHT)), pitch, size: vec2(needed.max(width), height), corner }
+}
+
+/// An edge that goes back over other columns of its row would run through their nodes.
+fn turns_below(graph: &GraphPicture, from: usize, to: usize) -> bool {
+    match (graph.nodes.get(from), graph.nodes.get(to)) {
+        (Some(a), Some(b)) => a.at.1 == b.at.1 && a.at.0 - b.at.0 > 1.0,
+        _ => false,
+    }
 }
 
 pub fn size(brush: &Brush<'_>, graph: &GraphPicture, width: f32) -> Vec2 {
@@ -46,14 +60,14 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, graph: &GraphPicture) -> Items {
     let layout = layout(brush, graph, rect.width());
     let place = |node: &NodePicture| {
         let corner = vec2(node.at.0 as f32 * layout.pitch, node.at.1 as f32 * brush.px(ROW));
-        Rect::from_min_size(rect.min + Vec2::splat(layout.pad) + corner, layout.node)
+        Rect::from_min_size(rect.min + layout.corner + corner, layout.node)
     };
     let places: Vec<Rect> = graph.nodes.iter().map(place).collect();
     for (from, to, label, value) in &graph.edges {
         let (Some(a), Some(b)) = (places.get(*from), places.get(*to)) else { continue };
         let label = brush.say(label);
         let text = [label, value.as_deref().unwrap_or_default()].into_iter().filter(|part| !part.is_empty());
-        edge_on(brush, *a, *b, &text.collect::<Vec<_>>().join(" "));
+        edge_on(brush, (*a, *b), turns_below(graph, *from, *to), &text.collect::<Vec<_>>().join(" "));
     }
     let n = graph.nodes.len();
     for (idx, node) in graph.nodes.iter().enumerate() {
@@ -92,19 +106,25 @@ fn node_on(brush: &Brush<'_>, area: Rect, node: &NodePicture, (idx, n): (usize, 
     }
 }
 
-/// From the right side of one node to the left side of the next; in the same column from bottom to top, backwards below.
-fn edge_on(brush: &Brush<'_>, a: Rect, b: Rect, label: &str) {
+/// From side to side between columns, up or down within one, and below the row where nodes are in the way.
+fn edge_on(brush: &Brush<'_>, (a, b): (Rect, Rect), is_below: bool, label: &str) {
     let tokens = brush.tokens;
-    let (from, to, lean) = if b.left() >= a.right() {
-        (a.right_center(), b.left_center(), vec2((b.left() - a.right()) * 0.45, 0.0))
+    let hang = vec2(0.0, brush.px(TURN) * 1.25);
+    let (from, to, lean, back) = if is_below {
+        (a.center_bottom(), b.center_bottom(), hang, hang)
+    } else if b.left() >= a.right() {
+        let lean = vec2((b.left() - a.right()) * 0.45, 0.0);
+        (a.right_center(), b.left_center(), lean, -lean)
+    } else if a.left() >= b.right() {
+        let lean = vec2((b.right() - a.left()) * 0.45, 0.0);
+        (a.left_center(), b.right_center(), lean, -lean)
     } else if b.top() >= a.bottom() {
-        (a.center_bottom(), b.center_top(), vec2(0.0, (b.top() - a.bottom()) * 0.45))
-    } else if a.top() >= b.bottom() {
-        (a.center_top(), b.center_bottom(), vec2(0.0, (b.bottom() - a.top()) * 0.45))
+        let lean = vec2(0.0, (b.top() - a.bottom()) * 0.45);
+        (a.center_bottom(), b.center_top(), lean, -lean)
     } else {
-        (a.center_bottom(), b.center_bottom(), vec2(0.0, brush.px(34.0)))
+        let lean = vec2(0.0, (b.bottom() - a.top()) * 0.45);
+        (a.center_top(), b.center_bottom(), lean, -lean)
     };
-    let back = if lean.x > 0.0 || from.y != a.bottom() || to.y != b.bottom() { -lean } else { lean };
     let controls = [from, from + lean, to + back, to];
     let path: Vec<Pos2> = (0..=24).map(|step| bezier(&controls, step as f32 / 24.0)).collect();
     let stroke = tokens.stroke(1.4, tokens.muted);

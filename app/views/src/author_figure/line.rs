@@ -14,7 +14,7 @@ use vramlab_units::show::with_unit;
 const WIDE: f32 = 520.0;
 
 pub fn size(brush: &Brush<'_>, _: &LinePicture, width: f32) -> Vec2 {
-    vec2(width, (width * 0.5).clamp(brush.px(230.0), brush.px(320.0)))
+    vec2(width, (width * 0.5).clamp(brush.px(250.0), brush.px(320.0)))
 }
 
 /// Where things are: the plane of the curves, and the names.
@@ -39,11 +39,9 @@ fn layout(brush: &Brush<'_>, rect: Rect, line: &LinePicture) -> Layout {
     let is_named_at_ends = rect.width() >= brush.px(WIDE);
     let right = if is_named_at_ends { names } else { brush.px(12.0) };
     let n_rows = if is_named_at_ends { 0 } else { legend_rows(brush, rect.width(), line).len() };
-    let top = brush.px(24.0) + n_rows as f32 * brush.px(18.0);
-    let plot = Rect::from_min_max(
-        rect.min + vec2(widest + brush.px(12.0), top),
-        rect.max - vec2(right, brush.px(42.0)),
-    );
+    let top = brush.px(24.0) + n_rows as f32 * brush.px(18.0) + if n_rows > 0 { brush.px(14.0) } else { 0.0 };
+    let plot =
+        Rect::from_min_max(rect.min + vec2(widest + brush.px(12.0), top), rect.max - vec2(right, brush.px(42.0)));
     Layout { plane: axes.map(|(x, y)| Plane { x, y, rect: plot }), plot, is_named_at_ends }
 }
 
@@ -94,11 +92,12 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, line: &LinePicture, hover: Option<Po
 }
 
 fn color(brush: &Brush<'_>, line: &LinePicture, idx: usize) -> Color32 {
-    let is_plain = |curve: &&Curve| curve.style != Style::Ceiling && curve.role.is_none();
+    let is_plain = |curve: &&Curve| curve.style == Style::Solid && curve.role.is_none();
     let n = line.curves.iter().filter(is_plain).count();
     let curve = &line.curves[idx];
     match (curve.style, curve.role) {
         (Style::Ceiling, None) => brush.tokens.muted,
+        (Style::Dashed, None) => brush.tokens.ink,
         (_, role) => brush.color(role, line.curves[..idx].iter().filter(is_plain).count(), n),
     }
 }
@@ -128,7 +127,8 @@ fn curve_on(brush: &Brush<'_>, painter: &egui::Painter, plane: &Plane, curve: &C
 /// Where the slider stands: a line in the colour of what can be moved, and a dot on each curve.
 fn marker(brush: &Brush<'_>, plane: &Plane, line: &LinePicture) {
     let (painter, tokens) = (&brush.painter, brush.tokens);
-    let Some(foot) = plane.pos(line.at, plane.y.min).filter(|foot| plane.rect.expand(1.0).x_range().contains(foot.x)) else {
+    let Some(foot) = plane.pos(line.at, plane.y.min).filter(|foot| plane.rect.expand(1.0).x_range().contains(foot.x))
+    else {
         return;
     };
     let ends = [pos2(foot.x, plane.rect.top()), pos2(foot.x, plane.rect.bottom())];
@@ -186,7 +186,8 @@ fn hovered(brush: &Brush<'_>, plane: &Plane, line: &LinePicture, hover: Option<P
     let Some(pos) = hover.filter(|pos| plane.rect.contains(*pos)) else { return };
     let distance = |x: f64| plane.pos(x, plane.y.min).map_or(f32::INFINITY, |at| (at.x - pos.x).abs());
     let Some(first) = line.curves.first() else { return };
-    let nearest = (0..first.points.len()).min_by(|a, b| distance(first.points[*a].0).total_cmp(&distance(first.points[*b].0)));
+    let nearest =
+        (0..first.points.len()).min_by(|a, b| distance(first.points[*a].0).total_cmp(&distance(first.points[*b].0)));
     let Some(nearest) = nearest else { return };
     let x = first.points[nearest].0;
     let mut words = vec![super::look::named(brush.lang, brush.say(&line.x_label), x, &line.x_unit)];

@@ -83,6 +83,13 @@ impl Brush<'_> {
         self.painter.layout(text.to_owned(), self.font(role), color, width.max(self.px(24.0)))
     }
 
+    /// As [`Self::wrapped`], each line centred about the place where it is painted.
+    pub fn centred(&self, text: &str, role: Type, color: Color32, width: f32) -> Arc<Galley> {
+        let mut job = egui::text::LayoutJob::simple(text.to_owned(), self.font(role), color, width.max(self.px(24.0)));
+        job.halign = egui::Align::Center;
+        self.painter.layout_job(job)
+    }
+
     /// Text on one line, cut with `…` at `width`.
     pub fn cut(&self, text: &str, role: Type, color: Color32, width: f32) -> Arc<Galley> {
         let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), self.font(role), color);
@@ -138,8 +145,12 @@ pub fn tick(value: f64, unit: &str) -> String {
 pub fn y_axis(y: &YAxis, values: impl Iterator<Item = f64>) -> Option<Axis> {
     let is_linear = y.scale == Scale::Linear;
     let zero = is_linear.then_some(0.0);
-    let fitted = Axis::around(spread(y.scale), values.chain(zero).chain(y.min).chain(y.max));
-    let (min, max) = (y.min.or(fitted.map(|axis| axis.min))?, y.max.or(fitted.map(|axis| axis.max))?);
+    let values: Vec<f64> = values.chain(zero).chain(y.min).chain(y.max).collect();
+    let most = values.iter().copied().filter(|value| value.is_finite()).fold(f64::NEG_INFINITY, f64::max);
+    let fitted = Axis::around(spread(y.scale), values);
+    // The kit's ends are coarse; the first tick that nothing passes is end enough.
+    let top = fitted.and_then(|axis| axis.ticks(8).into_iter().find(|tick| *tick >= most && *tick > axis.min));
+    let (min, max) = (y.min.or(fitted.map(|axis| axis.min))?, y.max.or(top).or(fitted.map(|axis| axis.max))?);
     Axis::new(spread(y.scale), min, max)
 }
 
@@ -183,7 +194,10 @@ mod tests {
 
     #[test]
     fn ticks_are_short() {
-        assert_eq!((tick(0.5, "%").as_str(), tick(20_000.0, "B").as_str(), tick(1_024.0, "1").as_str()), ("50\u{2009}%", "20k", "1024"));
+        assert_eq!(
+            (tick(0.5, "%").as_str(), tick(20_000.0, "B").as_str(), tick(1_024.0, "1").as_str()),
+            ("50\u{2009}%", "20k", "1024")
+        );
     }
 
     #[test]

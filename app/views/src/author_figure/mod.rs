@@ -65,8 +65,7 @@ impl Items {
 impl AuthorFigure {
     /// Opens a figure; `params` are sliders by name. A slider that does not exist or cannot stand there is an error.
     pub fn open(figure: Arc<Figure>, params: &Map) -> Result<Self, FieldError> {
-        let mut sliders: Values =
-            figure.sliders.iter().map(|slider| (slider.name.clone(), slider.start)).collect();
+        let mut sliders: Values = figure.sliders.iter().map(|slider| (slider.name.clone(), slider.start)).collect();
         for (name, value) in params {
             let Some(slider) = figure.sliders.iter().find(|slider| slider.name == *name) else {
                 let known: Vec<&str> = figure.sliders.iter().map(|slider| slider.name.as_str()).collect();

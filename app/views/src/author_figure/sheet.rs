@@ -19,7 +19,8 @@ struct Layout {
 fn layout(brush: &Brush<'_>, sheet: &TablePicture, width: f32) -> Layout {
     let pad = brush.px(20.0);
     let names = sheet.rows.iter().map(|row| brush.width(brush.say(&row.label), Type::Note));
-    let mut widths = vec![names.fold(0.0, f32::max).min(brush.px(220.0)) + pad];
+    let corner = brush.width(brush.say(&sheet.row_head), Type::Small).min(brush.px(130.0));
+    let mut widths = vec![names.fold(corner, f32::max).min(brush.px(220.0)) + pad];
     for (idx, (label, unit)) in sheet.columns.iter().enumerate() {
         let cells = sheet.rows.iter().map(|row| brush.width(&cell(row, idx, unit), Type::Mono));
         let head = brush.width(brush.say(label), Type::Small).min(brush.px(130.0));
@@ -29,8 +30,8 @@ fn layout(brush: &Brush<'_>, sheet: &TablePicture, width: f32) -> Layout {
     // Some room to spare goes to the columns; a wide page is not filled for its own sake.
     let spare = ((width - total) / widths.len() as f32).clamp(0.0, brush.px(48.0));
     widths.iter_mut().for_each(|width| *width += spare);
-    let heads = sheet.columns.iter().zip(widths.iter().skip(1));
-    let head = heads.map(|((label, _), width)| head(brush, label, *width).size().y).fold(0.0, f32::max);
+    let heads = std::iter::once(&sheet.row_head).chain(sheet.columns.iter().map(|(label, _)| label));
+    let head = heads.zip(&widths).map(|(label, width)| head(brush, label, *width).size().y).fold(0.0, f32::max);
     Layout { widths, head: head + brush.px(12.0) }
 }
 
@@ -54,11 +55,14 @@ pub fn size(brush: &Brush<'_>, sheet: &TablePicture, width: f32) -> Vec2 {
 pub fn paint(brush: &Brush<'_>, rect: Rect, sheet: &TablePicture) -> Items {
     let mut items = Items::default();
     let (layout, tokens, painter) = (layout(brush, sheet, rect.width()), brush.tokens, &brush.painter);
+    let corner = head(brush, &sheet.row_head, layout.widths[0]);
+    let foot = rect.top() + layout.head - brush.px(6.0);
+    painter.galley(pos2(rect.left() + brush.px(6.0), foot - corner.size().y), corner, tokens.muted);
     let mut right = rect.left() + layout.widths[0];
     for ((label, _), width) in sheet.columns.iter().zip(layout.widths.iter().skip(1)) {
         right += width;
         let text = head(brush, label, *width);
-        let at = pos2(right - text.size().x - brush.px(8.0), rect.top() + layout.head - brush.px(6.0) - text.size().y);
+        let at = pos2(right - text.size().x - brush.px(8.0), foot - text.size().y);
         painter.galley(at, text, tokens.muted);
     }
     let line = rect.top() + layout.head;

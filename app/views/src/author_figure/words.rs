@@ -13,7 +13,16 @@ pub fn rest(drawn: &Drawn, lang: Lang) -> String {
         Drawn::Line(_) => "Click the plot, or use the arrow keys, to move the upright line.".to_owned(),
         Drawn::Bytes(grid) if zh => format!("一格是 {}。", grid.square),
         Drawn::Bytes(grid) => format!("One square is {}.", grid.square),
-        Drawn::Bar(_) | Drawn::Gantt(_) | Drawn::Graph(_) | Drawn::Table(_) => String::new(),
+        Drawn::Bar(_) if zh => "指着一段，或点一下再用左右键，读它的数值。".to_owned(),
+        Drawn::Bar(_) => "Point at a part, or click and use the arrow keys, to read its value.".to_owned(),
+        Drawn::Gantt(_) if zh => "时间向右走。指着一条，或点一下再用左右键，读它的起止。".to_owned(),
+        Drawn::Gantt(_) => {
+            "Time runs to the right. Point at a bar, or click and use the arrow keys, to read it.".to_owned()
+        }
+        Drawn::Graph(_) if zh => "点一下再用左右键，逐个读节点。".to_owned(),
+        Drawn::Graph(_) => "Click and use the arrow keys to read node after node.".to_owned(),
+        Drawn::Table(_) if zh => "点一下再用左右键，逐行读。".to_owned(),
+        Drawn::Table(_) => "Click and use the arrow keys to read row after row.".to_owned(),
     }
 }
 
@@ -57,7 +66,10 @@ pub fn data(drawn: &Drawn) -> DataTable {
                 out.extend(cells(&row.cells));
                 out
             });
-            DataTable { header: std::iter::once(String::new()).chain(heads).collect(), rows: rows.collect() }
+            DataTable {
+                header: std::iter::once(sheet.row_head.get(Lang::En).to_owned()).chain(heads).collect(),
+                rows: rows.collect(),
+            }
         }
     }
 }
@@ -80,7 +92,8 @@ fn graph_data(graph: &GraphPicture) -> DataTable {
         let value = graph.nodes[idx].value.clone().unwrap_or_default();
         vec![name(idx), String::new(), value]
     });
-    let edges = graph.edges.iter().map(|(from, to, _, value)| vec![name(*from), name(*to), value.clone().unwrap_or_default()]);
+    let edges =
+        graph.edges.iter().map(|(from, to, _, value)| vec![name(*from), name(*to), value.clone().unwrap_or_default()]);
     let header = ["from", "to", "value"].map(str::to_owned).to_vec();
     DataTable { header, rows: nodes.chain(edges).collect() }
 }

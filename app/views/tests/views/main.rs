@@ -1,7 +1,12 @@
-//! The suites of the visualizers: `walk` opens all of them everywhere, `behave` uses them as a reader does.
+//! The suites of the visualizers: `walk` opens all of them everywhere, `behave` uses them as a reader does, `author` is
+//! the same for author's figures.
 
 #[cfg(test)]
+mod author;
+#[cfg(test)]
 mod behave;
+#[cfg(test)]
+mod roofline;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
