@@ -10,8 +10,8 @@ const SOURCE: &str = include_str!("../../../../assets/memory_levels.toml");
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
     pub value: f64,
-    /// The source in words.
-    pub source: String,
+    /// The source in words, with its date.
+    pub source: Localized,
     /// An estimate, or a number that was not seen in the maker's own words.
     pub is_doubtful: bool,
 }
@@ -55,7 +55,7 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileSource {
-    text: String,
+    text: Names,
     #[serde(default, rename = "url")]
     _url: Option<String>,
     date: String,
@@ -127,7 +127,9 @@ fn fact(entry: Entry, sources: &BTreeMap<String, FileSource>) -> Result<Fact, St
     if mark.as_ref().is_some_and(|mark| mark != "doubtful") {
         return Err("the only mark is \"doubtful\"".to_owned());
     }
-    Ok(Fact { value, source: format!("{} ({})", source.text, source.date), is_doubtful: mark.is_some() })
+    let (text, date) = (&source.text, &source.date);
+    let source = Localized::both(format!("{}（{date}）", text.zh), format!("{} ({date})", text.en));
+    Ok(Fact { value, source, is_doubtful: mark.is_some() })
 }
 
 #[cfg(test)]
@@ -161,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_number_without_its_source_is_refused() {
-        let text = "schema = 1\nclock_mhz = [1, \"b\"]\nlevel = []\n[source.a]\ntext = \"x\"\ndate = \"2026-11-30\"\n";
+        let text = "schema = 1\nclock_mhz = [1, \"b\"]\nlevel = []\n[source.a]\ntext = { zh = \"x\", en = \"x\" }\ndate = \"2026-11-30\"\n";
         assert!(Levels::read(text).unwrap_err().contains("no source \"b\""));
     }
 }

@@ -123,7 +123,7 @@ impl View for MemoryHierarchy {
         let row = |level: &levels::Level| {
             let value = |fact: Option<&Fact>| fact.map(|fact| fact.value.to_string()).unwrap_or_default();
             let facts = [Some(&level.size_bytes), level.latency_ns.as_ref(), Some(&level.gb_per_s)];
-            let sources: Vec<&str> = facts.into_iter().flatten().map(|fact| fact.source.as_str()).collect();
+            let sources: Vec<&str> = facts.into_iter().flatten().map(|fact| fact.source.get(Lang::En)).collect();
             let cycles = words::cycles(level, self.levels.clock_mhz);
             vec![
                 level.id.clone(),

@@ -39,7 +39,7 @@ pub fn finding(levels: &Levels, picked: usize, lang: Lang) -> String {
         return pick(
             lang,
             format!(
-                "{name}一共 {size}：读它是指令的一部分，不用等；每秒至少能供 {rate}。往下每一级都更大、更远、更慢。"
+                "{name}：一共 {size}。读它是指令的一部分，不用等；每秒至少能供 {rate}。往下每一级都更大、更远、更慢。"
             ),
             format!(
                 "The {name} hold {size}. Reading them is part of the instruction, without a wait, at {rate} or more. Every level below is larger, farther and slower."
@@ -52,7 +52,7 @@ pub fn finding(levels: &Levels, picked: usize, lang: Lang) -> String {
     pick(
         lang,
         format!(
-            "{name}有 {size}，等一次{} {latency}，合 {cycles} 个周期：一个调度器错过这么多发射机会；每秒最多供 {rate}。",
+            "{name}：{size}，等一次{} {latency}，合 {cycles} 个周期：一个调度器错过这么多发射机会；每秒最多供 {rate}。",
             if about { "大约" } else { "" }
         ),
         format!(
@@ -77,8 +77,8 @@ pub fn sources(level: &Level, quantity: Quantity, lang: Lang) -> String {
     };
     pick(
         lang,
-        format!("方块越大容量越大（对数）。来源{estimate}：{}", fact.source),
-        format!("Larger squares hold more, on a log scale. Source{estimate}: {}", fact.source),
+        format!("方块越大容量越大（对数）。来源{estimate}：{}。", fact.source.get(lang)),
+        format!("Larger squares hold more, on a log scale. Source{estimate}: {}.", fact.source.get(lang)),
     )
 }
 

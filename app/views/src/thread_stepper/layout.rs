@@ -21,8 +21,9 @@ pub struct RowPlace {
     pub source: Pos2,
     /// The lanes' cells.
     pub strip: Rect,
-    /// Right end of the slot's number.
+    /// Right ends of the slot's number and of the number of lanes at work.
     pub slot: Pos2,
+    pub at_work: Pos2,
 }
 
 /// The whole figure.
@@ -60,21 +61,21 @@ struct Frame {
 impl Geometry {
     pub fn new(origin: Pos2, width: f32, scale: f32, n_blocks: usize, n_warps: usize) -> Self {
         let is_wide = width >= WIDE * scale;
-        let (code, slot) = if is_wide { (312.0 * scale, 26.0 * scale) } else { (0.0, 0.0) };
+        let (code, slot) = if is_wide { (336.0 * scale, 64.0 * scale) } else { (0.0, 0.0) };
         let x = Rangef::new(origin.x + code, origin.x + width - slot);
         let frame = Frame { left: origin.x, x, is_wide, scale };
         let mut y = origin.y;
         let mut labels = [Pos2::ZERO; 3];
         let blocks = frame.band(&mut y, &mut labels[0], n_blocks, BLOCKS_PER_ROW, 24.0, 64.0);
-        y += 16.0 * scale;
+        y += 20.0 * scale;
         let warps = frame.band(&mut y, &mut labels[1], n_warps, n_warps.max(1), 20.0, f32::INFINITY);
-        y += 16.0 * scale;
+        y += 20.0 * scale;
         let warp_band = frame.label(&mut y, &mut labels[2], 20.0 * scale);
         let lanes = LaneRow::new(x, warp_band, 6.0 * scale);
         y += 6.0 * scale;
         let rows = frame.rows(&mut y);
         let rect = Rect::from_min_max(origin, pos2(origin.x + width, y));
-        let source_width = if is_wide { code - 30.0 * scale } else { width - 44.0 * scale };
+        let source_width = if is_wide { code - 26.0 * scale } else { width - 84.0 * scale };
         Self { rect, blocks, warps, lanes, labels, rows, source_width, is_wide }
     }
 
@@ -145,12 +146,13 @@ impl Frame {
             let strip_top = top + (source_above + (pitch - source_above - cell) / 2.0) * scale;
             let strip = Rect::from_x_y_ranges(self.x, Rangef::new(strip_top, strip_top + cell * scale));
             let source_y = if self.is_wide || is_word { top + height / 2.0 } else { top + 10.0 * scale };
-            let right = if self.is_wide { self.x.max + 26.0 * scale } else { self.x.max };
+            let right = if self.is_wide { self.x.max + 64.0 * scale } else { self.x.max };
             places.push(RowPlace {
                 rect: Rect::from_min_max(pos2(self.left, top), pos2(right, top + height)),
                 source: pos2(self.left + 16.0 * scale, source_y),
                 strip,
-                slot: pos2(right - 4.0, source_y),
+                slot: pos2(right - 42.0 * scale, source_y),
+                at_work: pos2(right - 6.0 * scale, source_y),
             });
             *y += height;
         }

@@ -38,7 +38,23 @@ impl Scene<'_> {
         for (row, place) in ROWS.iter().zip(&self.geometry.rows) {
             self.row(*row, place);
         }
+        self.headings();
         self.column();
+    }
+
+    /// What the two numbers of a row are.
+    fn headings(&self) {
+        let Some(first) = self.geometry.rows.first() else { return };
+        let (slot, at_work) = match self.lang {
+            Lang::Zh => ("槽", "lane"),
+            Lang::En => ("slot", "lanes"),
+        };
+        let y = self.geometry.lanes.y;
+        let y = if self.geometry.is_wide { y } else { self.geometry.labels[2].y };
+        for (text, x) in [(slot, first.slot.x), (at_work, first.at_work.x)] {
+            let font = self.tokens.font(Type::Small);
+            ink::text(self.painter, pos2(x, y), Align2::RIGHT_CENTER, text, font, self.tokens.muted);
+        }
     }
 
     fn current(&self) -> Option<&Slot> {
@@ -64,7 +80,7 @@ impl Scene<'_> {
         for (from, left, right, top) in chain.into_iter().flatten() {
             let corners =
                 [from.left_bottom(), from.right_bottom(), pos2(right, top - 1.0), pos2(left, top - 1.0)].to_vec();
-            let fill = self.tokens.tint(self.tokens.muted, 0.13);
+            let fill = self.tokens.tint(self.tokens.muted, 0.2);
             self.painter.add(Shape::convex_polygon(corners, fill, Stroke::NONE));
         }
     }
@@ -195,7 +211,9 @@ impl Scene<'_> {
         }
         let color = if is_over { self.tokens.ink } else { self.tokens.muted };
         let font = self.tokens.font(Type::MonoSmall);
-        ink::text(self.painter, place.slot, Align2::RIGHT_CENTER, (idx + 1).to_string(), font, color);
+        ink::text(self.painter, place.slot, Align2::RIGHT_CENTER, (idx + 1).to_string(), font.clone(), color);
+        let n_on = mask.count_ones().to_string();
+        ink::text(self.painter, place.at_work, Align2::RIGHT_CENTER, n_on, font, color);
     }
 
     fn cell(&self, cell: Rect, is_on: bool, is_thread: bool, is_over: bool) {
