@@ -5,7 +5,7 @@ use super::{Expr, MAX_FORMULA_NODES, ROLES};
 use crate::read::{Reader, shorten, text};
 use crate::tree::{Span, Table};
 use vramlab_units::field::did_you_mean;
-use vramlab_units::formula::{FUNCTIONS, Node};
+use vramlab_units::formula::{FUNCTIONS, MAX_LEN, Node};
 use vramlab_units::{Formula, Localized, Unit, unit};
 
 pub struct Scope<'r, 's> {
@@ -140,7 +140,9 @@ impl<'r, 's> Scope<'r, 's> {
             Err(error) => {
                 let len = source.get(error.at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
                 let what = format!("the formula cannot be read: {error}");
-                self.reader.fail("bad-formula", &place(error.at, len), what, None);
+                // A formula that is too long is marked at its beginning: its end may be far from any screen.
+                let span = if source.len() > MAX_LEN { whole.start..whole.start + 1 } else { place(error.at, len) };
+                self.reader.fail("bad-formula", &span, what, None);
                 return None;
             }
         };
