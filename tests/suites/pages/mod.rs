@@ -5,7 +5,9 @@
 mod files;
 mod flows;
 mod looks;
+mod sharing;
 mod speed;
+mod study;
 
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};

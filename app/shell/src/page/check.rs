@@ -331,6 +331,7 @@ fn options_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, options: &[Choice], chos
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "one call site, borrowed from one frame")]
 fn hints_ui(
     app: &mut App,
     ui: &mut Ui,

@@ -7,7 +7,8 @@ use crate::experiments::{Activity, ExperimentState};
 use crate::page::chart;
 use crate::page::figure::separated;
 use crate::page::prose::markdown_ui;
-use crate::page::runs;
+use crate::page::lens::{self, Looking};
+use crate::page::{runs, sketch};
 use crate::page::verdict_words::{finding, verdict_ui};
 use crate::platform::{BackendState, Fetch};
 use crate::text;
@@ -56,6 +57,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, all: &Expe
     widgets::card(ui, &tokens, |ui| {
         header_ui(app, ui, &tokens, step, experiment, &state, shown.judged.as_ref(), actions);
         runs::ui(app, ui, &tokens, (chapter, step), all, actions);
+        lens::ui(app, ui, &tokens, (chapter, step), (all, run_idx), experiment, actions);
         markdown_ui(app, ui, &chapter.id, &body.text, actions);
         ui.add_space(tokens.space.xs);
         if is_hidden || shown.is_empty {
@@ -65,11 +67,15 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, all: &Expe
             }
             return activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions);
         }
+        if let Some(why) = &shown.nothing {
+            return lens::nothing_ui(ui, &tokens, why.get(lang));
+        }
         let figure = app.charts.entry(body.run.clone()).or_default().ui(ui, &tokens, lang, &shown.data).rect;
         ui.add_space(tokens.space.xs);
         activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions);
         if let Some(judged) = &shown.judged {
             verdict_ui(ui, &tokens, lang, &state, judged, experiment);
+            sketch::gap_ui(ui, &tokens, lang, &shown.data, &shown.key.curves);
             if !matches!(judged.verdict, Verdict::Incomplete) {
                 markdown_ui(app, ui, &chapter.id, &body.explain, actions);
                 actions.extend(done(app, chapter, step));
@@ -85,6 +91,8 @@ pub struct Shown {
     key: Key,
     judged: Option<Judged>,
     data: ChartData,
+    /// Why the lens shows nothing.
+    nothing: Option<vramlab_units::Localized>,
     /// Neither a run nor a plan.
     is_empty: bool,
 }
@@ -93,12 +101,14 @@ pub struct Shown {
 #[derive(PartialEq)]
 struct Key {
     lang: Lang,
+    lens: String,
     shows_live: bool,
     recorded_idx: usize,
     n_recorded: usize,
     n_points: usize,
     job_id: Option<u64>,
     reader: Vec<(f64, crate::answers::Given)>,
+    curves: Vec<(Option<String>, crate::answers::Given)>,
 }
 
 fn shown(
@@ -109,6 +119,10 @@ fn shown(
     (experiment, kernel): (&Experiment, &Kernel),
 ) -> Rc<Shown> {
     let run = state.shown();
+    let lens = app.lens_of(&experiment.id);
+    let looking = Looking::of(experiment, &lens);
+    // What the reader predicted is the measure.
+    let is_measure = looking == Looking::Measure;
     let key = Key {
         lang: app.lang(),
         shows_live: state.shows_live,
@@ -116,7 +130,9 @@ fn shown(
         n_recorded: state.recorded.len(),
         n_points: run.map_or(0, |(_, n)| n),
         job_id: state.activity.job_id(),
-        reader: reader_marks(app, chapter, step, &experiment.measure.unit),
+        reader: if is_measure { reader_marks(app, chapter, step, &experiment.measure.unit) } else { Vec::new() },
+        curves: if is_measure { sketch::curves(app, chapter, step, &experiment.id) } else { Vec::new() },
+        lens,
     };
     if let Some(known) = app.shown.get(&experiment.id).filter(|known| known.key == key) {
         return Rc::clone(known);
@@ -129,9 +145,20 @@ fn shown(
     let judged = run.as_ref().map(|run| verdict::judge(run, experiment, kernel));
     let words = judged.as_ref().map(|judged| finding(judged, experiment)).unwrap_or_default();
     let is_empty = run.is_none() && plan.is_none();
-    let cx = (experiment, kernel);
-    let data = chart::chart(cx, judged.as_ref(), run.as_ref(), plan, &key.reader, words, key.lang);
-    let made = Rc::new(Shown { key, judged, data, is_empty });
+    let nothing = lens::nothing(looking, experiment, judged.as_ref());
+    let seen = run.as_ref().zip(judged.as_ref()).and_then(|(run, judged)| looking.see(experiment, run, judged));
+    let (cx, seen) = match &seen {
+        Some((through, seen)) => ((through, kernel), Some(seen)),
+        None => ((experiment, kernel), judged.as_ref()),
+    };
+    let plan = plan.filter(|_| is_measure);
+    let mut data = chart::chart(cx, seen, run.as_ref(), plan, &key.reader, words, key.lang);
+    for (idx, (series, given)) in key.curves.iter().enumerate() {
+        if let crate::answers::Given::Sketch { points } = given {
+            sketch::add(&mut data, idx + 1, series.as_deref(), points, experiment);
+        }
+    }
+    let made = Rc::new(Shown { key, judged, data, nothing, is_empty });
     app.shown.insert(experiment.id.clone(), Rc::clone(&made));
     made
 }
@@ -289,7 +316,7 @@ fn evidence(state: &ExperimentState, judged: Option<&Judged>) -> Vec<Evidence> {
 }
 
 /// A device's name without what everybody knows.
-fn short_device(name: &str) -> String {
+pub fn short_device(name: &str) -> String {
     name.replace("NVIDIA ", "").replace("(R)", "").replace(" Processor", "")
 }
 
