@@ -2,6 +2,7 @@
 
 use crate::store::Folder;
 use std::borrow::Cow;
+use std::io::Read as _;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -91,7 +92,9 @@ impl Native {
 
     /// Opens a file, or a folder of lessons that is then watched.
     pub fn open_path(&mut self, path: &Path) {
-        if path.is_dir() {
+        if let Some(config) = model_config(path) {
+            self.aside(move |tell| send_path(tell, &config));
+        } else if path.is_dir() {
             let (tell, waker) = (self.tell.clone(), Arc::clone(&self.waker));
             self.watch = crate::watch::Watch::start(path, move |event| {
                 let _ = tell.send(event);
@@ -180,6 +183,26 @@ impl Platform for Native {
         self.open_path(file.path());
     }
 
+    fn peek(&mut self, path: &Path) -> Option<(Vec<u8>, u64)> {
+        let n_bytes = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?.len();
+        // Listings of archives stand at their end, so a small one is looked into whole.
+        let most = if n_bytes <= PEEK_WHOLE { n_bytes } else { PEEK };
+        read_head(path, most).ok().map(|bytes| (bytes, n_bytes))
+    }
+
+    fn reopen(&mut self, path: &str) -> bool {
+        let path = Path::new(path);
+        let is_there = path.exists();
+        if is_there {
+            self.open_path(path);
+        }
+        is_there
+    }
+
+    fn has_file(&self, path: &str) -> bool {
+        Path::new(path).exists()
+    }
+
     fn save_file(&mut self, name: &str, bytes: Vec<u8>) {
         let name = name.to_owned();
         self.aside(move |tell| {
@@ -261,19 +284,53 @@ impl Platform for Native {
 
 /// Largest file that is read into memory when it is opened.
 const MAX_FILE_BYTES: u64 = 512 << 20;
+/// What is looked at while a file hangs over the window.
+const PEEK: u64 = 64 << 10;
+const PEEK_WHOLE: u64 = 1 << 20;
+
+/// The beginning of a file, at most `most` bytes.
+pub fn read_head(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A file as it is handed on: whole if it is opened here, its beginning if it only has to be recognised.
+pub fn read_for_opening(path: &Path) -> std::io::Result<(Vec<u8>, u64)> {
+    let n_bytes = std::fs::metadata(path)?.len();
+    let head = read_head(path, vramlab_sniff::HEAD_BYTES as u64)?;
+    if head.len() as u64 >= n_bytes {
+        return Ok((head, n_bytes));
+    }
+    let sniffed = vramlab_sniff::sniff(vramlab_sniff::Head { bytes: &head, n_bytes });
+    if vramlab_shell::intake::use_of(sniffed.kind) != vramlab_shell::intake::Use::Open {
+        return Ok((head, n_bytes));
+    }
+    if n_bytes > MAX_FILE_BYTES {
+        let what = format!("{} MiB; at most {} MiB are opened", n_bytes >> 20, MAX_FILE_BYTES >> 20);
+        return Err(std::io::Error::other(what));
+    }
+    Ok((std::fs::read(path)?, n_bytes))
+}
 
 fn send_path(tell: &Sender<Event>, path: &Path) {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let read = std::fs::metadata(path).and_then(|meta| {
-        if meta.len() > MAX_FILE_BYTES {
-            let what = format!("{} MiB; at most {} MiB are opened", meta.len() >> 20, MAX_FILE_BYTES >> 20);
-            return Err(std::io::Error::other(what));
+    let event = match read_for_opening(path) {
+        Ok((bytes, n_bytes)) => {
+            let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            Event::Arrived { name, path: Some(whole.display().to_string()), bytes, n_bytes }
         }
-        std::fs::read(path)
-    });
-    let event = match read {
-        Ok(bytes) => Event::File { name, bytes },
         Err(error) => Event::Note(format!("{name}: {error}")),
     };
     let _ = tell.send(event);
+}
+
+/// A folder of a model, with no chapters: its config is what there is to look at.
+fn model_config(dir: &Path) -> Option<std::path::PathBuf> {
+    let config = dir.join("config.json");
+    let has_chapter = || {
+        let inside = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        dir.join("chapter.toml").exists() || inside.into_iter().any(|path| path.join("chapter.toml").exists())
+    };
+    (config.is_file() && !has_chapter()).then_some(config)
 }

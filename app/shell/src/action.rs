@@ -42,6 +42,11 @@ pub enum Action {
     ClosePopups,
     CopyLink,
     OpenFile,
+    /// Opens a file of the list of recent ones again.
+    OpenRecent(usize),
+    ForgetRecent,
+    /// Groups the curriculum by a route, or by layer.
+    GroupRail(Option<String>),
     /// Starts an experiment on a back end.
     Run {
         step: String,
@@ -74,11 +79,16 @@ pub enum Action {
         given: Given,
         is_right: bool,
     },
+    /// Shows the truth of a prediction, which then stays as it is.
+    Reveal {
+        chapter: String,
+        step: String,
+    },
     /// An answer to a review question.
     Review {
         chapter: String,
         question: String,
-        is_right: bool,
+        grade: vramlab_lesson::schedule::Grade,
     },
     /// A judgement of an audit.
     Judge {

@@ -44,6 +44,7 @@ pub struct App {
     pub(crate) lenses: BTreeMap<String, String>,
     pub(crate) experiments: Experiments,
     pub(crate) steps: StepStates,
+    pub(crate) study: crate::study::Study,
     pub(crate) route: Route,
     pub(crate) history: Vec<Route>,
     pub(crate) notes: Vec<Note>,
@@ -65,6 +66,10 @@ pub struct App {
     pub(crate) broken_traces: BTreeMap<String, String>,
     /// The lesson folder that is watched.
     pub(crate) folder: Option<String>,
+    /// The last file that has no page of its own yet.
+    pub(crate) received: Option<crate::intake::Received>,
+    /// What hangs over the window, by its content.
+    pub(crate) hovering: crate::intake::Hovering,
     pub(crate) dirty: Vec<Doc>,
     pub(crate) reset_copy: Option<(String, ChapterProgress)>,
     /// egui's monotonic clock in this frame.
@@ -93,6 +98,7 @@ impl App {
             lenses: BTreeMap::new(),
             experiments: Experiments::default(),
             steps: StepStates::default(),
+            study: crate::study::Study::default(),
             route: Route::default(),
             history: Vec::new(),
             notes: Vec::new(),
@@ -110,6 +116,8 @@ impl App {
             shown: BTreeMap::new(),
             broken_traces: BTreeMap::new(),
             folder: None,
+            received: None,
+            hovering: Default::default(),
             dirty: Vec::new(),
             reset_copy: None,
             now_secs: 0.0,
@@ -258,6 +266,7 @@ impl App {
                 self.steps.open_with(chapter, step, &route.params);
             }
         }
+        self.note_place(&route);
         if is_new && route.page != self.route.page {
             self.history.push(std::mem::replace(&mut self.route, route));
         } else {
@@ -267,6 +276,26 @@ impl App {
         self.platform.set_route(&text, is_new);
         self.settings.last_route = Some(text);
         self.mark(Doc::Settings);
+    }
+
+    /// Where the reader is, for the start page: the step, or the first one of a chapter that was never opened.
+    fn note_place(&mut self, route: &Route) {
+        let Page::Chapter { chapter, step } = &route.page else { return };
+        let known = self.progress.resume().is_some_and(|(open, _)| open == chapter);
+        let step = match step {
+            Some(step) => step.clone(),
+            None if known => return,
+            None => {
+                let last = self.progress.chapters.get(chapter).and_then(|open| open.last_step.as_ref());
+                let last = last.map(|last| last.value.clone()).filter(|step| self.library.has_step(chapter, step));
+                let first = || Some(self.library.chapter(chapter)?.steps.first()?.id.clone());
+                let Some(step) = last.or_else(first) else { return };
+                step
+            }
+        };
+        if self.progress.resume() != Some((chapter, &step)) {
+            self.change_progress(|progress| progress.visit(chapter, &step));
+        }
     }
 
     /// The look for this frame; tokens are made anew only when theme, size or motion changed.

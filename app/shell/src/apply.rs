@@ -1,6 +1,6 @@
 //! What actions and events do. The single place that changes more than a widget's own state.
 
-use crate::action::{Action, ExportFormat};
+use crate::action::Action;
 use crate::app::{App, Note};
 use crate::documents::Doc;
 use crate::experiments::{Activity, job_of};
@@ -89,6 +89,12 @@ impl App {
                 self.note(text::COPIED.get(lang), false);
             }
             Action::OpenFile => self.platform.pick_file(),
+            Action::OpenRecent(idx) => self.open_recent(idx),
+            Action::ForgetRecent => self.forget_recent(),
+            Action::GroupRail(route) => {
+                self.settings.rail_route = route;
+                self.mark(Doc::Settings);
+            }
             Action::Run { step: _, experiment, backend, is_full } => {
                 self.run(&experiment, backend, if is_full { Mode::Full } else { Mode::Quick });
             }
@@ -113,13 +119,21 @@ impl App {
             Action::Answer { chapter, step, given, is_right } => {
                 self.change_progress(|p| p.answer(&chapter, &step, given, is_right));
             }
-            Action::Review { chapter, question, is_right } => {
-                self.change_progress(|p| p.review(&chapter, &question, is_right, Map::new()));
+            Action::Reveal { chapter, step } => self.change_progress(|p| p.reveal(&chapter, &step)),
+            Action::Review { chapter, question, grade } => {
+                let today = self.today();
+                self.change_progress(|p| p.answer_review(&chapter, &question, grade, today));
+                if let Some(session) = &mut self.study.session {
+                    session.hear(&chapter, &question, grade);
+                }
             }
             Action::Judge { chapter, audit, verdict } => self.change_progress(|p| p.judge(&chapter, &audit, verdict)),
             Action::StepDone { chapter, step } => {
                 if !self.progress.is_done(&chapter, &step) {
-                    self.change_progress(|p| p.set_done(&chapter, &step));
+                    self.change_progress(|p| {
+                        p.set_done(&chapter, &step);
+                        p.visit(&chapter, &step);
+                    });
                 }
             }
             Action::ResetChapter(chapter) => self.reset_chapter(&chapter),
@@ -130,14 +144,10 @@ impl App {
             }
             Action::SetHypothesis { run_idx, text } => {
                 self.notebook.set_hypothesis(run_idx, text);
-                self.mark(Doc::Notebook);
+                self.notebook_saver.changed(self.now_secs);
             }
             Action::ExportNotebook(format) => {
-                let (name, text) = match format {
-                    ExportFormat::Json => ("vramlab-notebook.json", self.notebook.to_json()),
-                    ExportFormat::Csv => ("vramlab-notebook.csv", self.notebook.to_csv()),
-                    ExportFormat::Markdown => ("vramlab-notebook.md", self.notebook.to_markdown()),
-                };
+                let (name, text) = self.notebook_text(format);
                 self.platform.save_file(name, text.into_bytes());
             }
             Action::ExportProgress => {
@@ -292,7 +302,8 @@ impl App {
                     state.fail(error);
                 }
             }
-            Event::File { name, bytes } => self.open_bytes(&name, &bytes),
+            Event::File { name, bytes } => self.receive(&name, None, &bytes, bytes.len() as u64),
+            Event::Arrived { name, path, bytes, n_bytes } => self.receive(&name, path, &bytes, n_bytes),
             Event::Lessons { root, files } => self.open_folder(&root, files),
             Event::Route(text) => {
                 if text != self.route.text() {
@@ -335,36 +346,6 @@ impl App {
         }
     }
 
-    /// A file from the reader: recognised by content, opened, or refused with the reason.
-    pub(crate) fn open_bytes(&mut self, name: &str, bytes: &[u8]) {
-        let lang = self.lang();
-        if bytes.starts_with(b"{")
-            && let Ok(other) = vramlab_lesson::progress::Progress::from_bytes(bytes)
-        {
-            self.change_progress(|mine| *mine = vramlab_lesson::progress::merge(std::mem::take(mine), other));
-            self.note(text::PROGRESS_MERGED.get(lang), false);
-            return;
-        }
-        match self.library.open_bytes(name, bytes, lang) {
-            Ok(opened) => {
-                self.remember_recent(name);
-                for text in opened.notes {
-                    self.note(text, false);
-                }
-                for (experiment, recorded) in opened.traces {
-                    let state = self.experiments.get(&experiment);
-                    state.recorded.push(recorded);
-                    state.recorded_idx = state.recorded.len() - 1;
-                    state.shows_live = false;
-                }
-                if let Some(route) = opened.go {
-                    self.go(route, true);
-                }
-            }
-            Err(why) => self.note(format!("{name}: {why}"), true),
-        }
-    }
-
     /// A lesson folder was opened or has changed. The reader keeps the place.
     fn open_folder(&mut self, root: &str, files: Vec<(String, Vec<u8>)>) {
         match self.library.open_folder(root, files) {
@@ -377,6 +358,7 @@ impl App {
                 }
                 if self.folder.as_deref() != Some(root) {
                     self.folder = Some(root.to_owned());
+                    self.remember_folder(root, opened.go.as_ref());
                     if let Some(route) = opened.go {
                         self.go(route, true);
                     }
@@ -384,13 +366,6 @@ impl App {
             }
             Err(why) => self.note(why, true),
         }
-    }
-
-    fn remember_recent(&mut self, name: &str) {
-        self.settings.recent.retain(|known| known != name);
-        self.settings.recent.insert(0, name.to_owned());
-        self.settings.recent.truncate(10);
-        self.mark(Doc::Settings);
     }
 
     /// Facts for a bug report: versions and states, no paths of the reader's.

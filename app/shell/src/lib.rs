@@ -12,6 +12,7 @@ pub mod commands;
 pub mod documents;
 pub mod experiments;
 pub mod guide;
+pub mod intake;
 pub mod library;
 pub mod notebook;
 pub mod page;
@@ -25,6 +26,7 @@ mod spoken;
 /// Not for the browser, where a dropped file can only be read later.
 #[cfg(not(target_arch = "wasm32"))]
 pub mod still;
+pub mod study;
 pub mod text;
 pub mod undo;
 pub mod widgets;

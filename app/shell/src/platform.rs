@@ -40,6 +40,8 @@ pub enum Event {
     JobFailed { job_id: u64, error: RunError },
     /// A file the reader chose or dropped, with its bytes.
     File { name: String, bytes: Vec<u8> },
+    /// A file from where the platform can find it again: its bytes, or the beginning of a large one.
+    Arrived { name: String, path: Option<String>, bytes: Vec<u8>, n_bytes: u64 },
     /// A lesson folder on disk changed: all its files.
     Lessons { root: String, files: Vec<(String, Vec<u8>)> },
     /// The address bar changed.
@@ -82,6 +84,18 @@ pub trait Platform {
     fn pick_file(&mut self);
     /// Opens what was dropped on the window; its content arrives as [`Event::File`] or [`Event::Lessons`].
     fn open_dropped(&mut self, file: egui::DroppedFileHandle);
+    /// The beginning of a file that hangs over the window, and its size, where the platform can look into it.
+    fn peek(&mut self, _path: &std::path::Path) -> Option<(Vec<u8>, u64)> {
+        None
+    }
+    /// Opens a file of the past; false if it is no longer there, or if the platform keeps no paths.
+    fn reopen(&mut self, _path: &str) -> bool {
+        false
+    }
+    /// Whether a file of the past is still there.
+    fn has_file(&self, _path: &str) -> bool {
+        false
+    }
     /// Offers bytes for saving under a proposed name.
     fn save_file(&mut self, name: &str, bytes: Vec<u8>);
 

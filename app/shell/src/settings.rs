@@ -32,8 +32,11 @@ pub struct Settings {
     pub last_route: Option<String>,
     /// Where the web page is hosted, for links from the desktop; empty if nowhere.
     pub web_address: String,
-    /// Names of files opened lately, newest first.
-    pub recent: Vec<String>,
+    /// The route by which the curriculum is grouped; by layer if none.
+    pub rail_route: Option<String>,
+    /// Files opened lately, newest first.
+    #[serde(deserialize_with = "crate::intake::read_recent")]
+    pub recent: Vec<crate::intake::Recent>,
 }
 
 impl Default for Settings {
@@ -48,6 +51,7 @@ impl Default for Settings {
             is_notebook_open: true,
             last_route: None,
             web_address: String::new(),
+            rail_route: None,
             recent: Vec::new(),
         }
     }

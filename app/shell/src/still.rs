@@ -26,6 +26,10 @@ pub struct Inside {
     pub opened_urls: Vec<String>,
     pub routes: Vec<String>,
     pub n_picks: usize,
+    /// Files on a disk, by path: what hangs over the window can be looked into, what was opened can be opened again.
+    pub disk: BTreeMap<String, Vec<u8>>,
+    /// The date, if it is not the usual one.
+    pub today: Option<String>,
     /// Every write fails with these words.
     pub store_error: Option<String>,
     pub gauges: Gauges,
@@ -120,7 +124,7 @@ impl Platform for Still {
     }
 
     fn today(&self) -> String {
-        "2026-11-30".to_owned()
+        self.inside.borrow().today.clone().unwrap_or_else(|| "2026-11-30".to_owned())
     }
 
     fn files(&mut self) -> &mut dyn Files {
@@ -149,6 +153,25 @@ impl Platform for Still {
             Err(why) => Event::Note(format!("{name}: {why}")),
         };
         self.inside.borrow_mut().events.push(event);
+    }
+
+    fn peek(&mut self, path: &std::path::Path) -> Option<(Vec<u8>, u64)> {
+        let bytes = self.inside.borrow().disk.get(&path.display().to_string()).cloned()?;
+        let n_bytes = bytes.len() as u64;
+        Some((bytes, n_bytes))
+    }
+
+    fn reopen(&mut self, path: &str) -> bool {
+        let mut inside = self.inside.borrow_mut();
+        let Some(bytes) = inside.disk.get(path).cloned() else { return false };
+        let name = path.rsplit('/').next().unwrap_or(path).to_owned();
+        let n_bytes = bytes.len() as u64;
+        inside.events.push(Event::Arrived { name, path: Some(path.to_owned()), bytes, n_bytes });
+        true
+    }
+
+    fn has_file(&self, path: &str) -> bool {
+        self.inside.borrow().disk.contains_key(path)
     }
 
     fn save_file(&mut self, name: &str, bytes: Vec<u8>) {

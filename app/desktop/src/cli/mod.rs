@@ -12,6 +12,7 @@ mod drive;
 mod eval;
 mod fault;
 mod gather;
+mod intake;
 mod interrupt;
 mod layout;
 mod list;
@@ -19,6 +20,7 @@ mod picture;
 mod prose;
 mod record;
 mod report;
+mod rounds;
 mod run;
 mod say;
 mod selftest;
@@ -240,7 +242,10 @@ fn window(cli: Cli, say: &Say, started: Instant) -> anyhow::Result<Exit> {
         return Err(Fault::usage(format!("there is no command and no file \"{word}\"")).help(help).into());
     }
     if !has_display() {
-        if cli.at.is_some() || cli.lessons.is_some() || !cli.files.is_empty() {
+        if !cli.files.is_empty() && cli.at.is_none() && cli.lessons.is_none() {
+            return intake::run(&cli.files, say);
+        }
+        if cli.at.is_some() || cli.lessons.is_some() {
             let help = "vramlab tour CHAPTER, check PATH and picture PAGE work without one";
             return Err(Fault::new(Exit::Findings, "there is no display to open a window on").help(help).into());
         }

@@ -236,37 +236,37 @@ fn part_text(part: &Localized, lang: Lang) -> String {
 /// How much of a row of chapters is done: one square a chapter, in the order of the route.
 pub fn strip(app: &App, ui: &mut Ui, ids: &[&str]) {
     let tokens = app.tokens();
-    let gap = tokens.px(3.0);
-    let room = ui.available_width();
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), tokens.px(12.0)), Sense::hover());
+    let n_done = paint_strip(app, ui.painter(), rect, ids);
+    let spoken = format!("{} {n_done}/{}", DONE.get(app.lang()), ids.len());
+    response.widget_info(|| WidgetInfo::labeled(egui::Role::Label, true, &spoken));
+}
+
+/// Paints the squares of [`strip`] and gives how many chapters are done.
+pub fn paint_strip(app: &App, painter: &egui::Painter, rect: Rect, ids: &[&str]) -> usize {
+    let tokens = app.tokens();
+    let gap = tokens.px(2.5);
     let n = ids.len().max(1) as f32;
-    let side = ((room - gap * (n - 1.0)) / n).min(tokens.px(12.0)).max(tokens.px(4.0));
-    let (rect, response) = ui.allocate_exact_size(vec2(room, side), Sense::hover());
+    let side = ((rect.width() - gap * (n - 1.0)) / n).clamp(tokens.px(3.0), rect.height());
     let mut n_done = 0;
     for (idx, id) in ids.iter().enumerate() {
-        let at = pos2(rect.left() + idx as f32 * (side + gap), rect.top());
+        let at = pos2(rect.left() + idx as f32 * (side + gap), rect.center().y - side / 2.0);
         let square = Rect::from_min_size(at, vec2(side, side));
-        let row = app.library.row(id);
-        let is_written = row.as_ref().is_some_and(|row| row.is_written);
-        let n_steps = row.map_or(0, |row| row.n_steps);
+        let n_steps = app.library.row(id).filter(|row| row.is_written).map_or(0, |row| row.n_steps);
         let share = if n_steps == 0 { 0.0 } else { app.n_done(id) as f32 / n_steps as f32 };
-        let edge = if is_written { tokens.stroke(1.0, tokens.accent) } else { tokens.hairline() };
-        let radius = tokens.px(2.5);
-        ui.painter().rect(
-            square,
-            radius,
-            if is_written { tokens.surface } else { tokens.sunken },
-            edge,
-            StrokeKind::Inside,
-        );
+        let (fill, edge) = match n_steps {
+            0 => (tokens.sunken, tokens.hairline()),
+            _ => (tokens.surface, tokens.stroke(1.0, tokens.accent)),
+        };
+        let radius = tokens.px(2.0);
+        painter.rect(square, radius, fill, edge, StrokeKind::Inside);
         if share > 0.0 {
-            let height = square.height() * share.min(1.0);
-            let part = Rect::from_min_max(pos2(square.left(), square.bottom() - height), square.max);
-            ui.painter().rect_filled(part, radius, tokens.accent);
+            let top = square.bottom() - square.height() * share.min(1.0);
+            painter.rect_filled(square.with_min_y(top), radius, tokens.accent);
         }
         n_done += usize::from(share >= 1.0);
     }
-    let spoken = format!("{} {n_done}/{}", DONE.get(app.lang()), ids.len());
-    response.widget_info(|| WidgetInfo::labeled(egui::Role::Label, true, &spoken));
+    n_done
 }
 
 /// The mark of a state: told apart by shape as well as by colour.

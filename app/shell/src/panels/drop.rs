@@ -1,37 +1,64 @@
-//! What a release of the mouse will do, while files hang over the window.
+//! What a release of the mouse will do, while files hang over the window: one line a file, by its content where the
+//! platform lets us look into it, by its name otherwise.
 
 use crate::app::App;
-use egui::{Align2, Id, LayerId, Order, Ui};
+use crate::intake::{self, Hovered, Use};
+use egui::{Align2, FontId, Id, LayerId, Order, Rect, Ui, pos2, vec2};
 use vramlab_kit::tokens::Type;
-use vramlab_units::Text;
+use vramlab_units::{Lang, Text};
 
-const RELEASE: Text = Text::new("松手打开：{}", "Release to open: {}");
-const KINDS: Text = Text::new(
-    "录制、课程包（.zip 或文件夹）、单章、学习进度。文件只在本机读取。",
-    "A trace, a lesson pack (.zip or a folder), a chapter, or your progress. Files are read here and go nowhere.",
-);
+const RELEASE: Text = Text::new("松手，看看它是什么", "Release, and it is recognised");
+const FOLDER: Text = Text::new("文件夹：里面的章节会打开", "a folder: the chapters in it open");
+const BLIND: Text = Text::new("松手后按内容识别", "recognised by its content once you release");
+const PRIVATE: Text = Text::new("文件只在本机读取，不会上传", "Files are read here and go nowhere");
 
-pub fn ui(app: &App, ui: &Ui) {
-    let names: Vec<String> = ui.input(|input| {
-        let name = |file: &egui::HoveredFile| {
-            let path = file.path.as_ref().and_then(|path| path.file_name());
-            path.map(|name| name.to_string_lossy().into_owned())
-        };
-        input.raw.hovered_files.iter().map(|file| name(file).unwrap_or_else(|| file.mime.clone())).collect()
-    });
-    if names.is_empty() {
-        return;
+pub fn ui(app: &mut App, ui: &Ui) {
+    let hovered = ui.input(|input| input.raw.hovered_files.clone());
+    let mut hovering = std::mem::take(&mut app.hovering);
+    hovering.refresh(&hovered, app.platform.as_mut());
+    if !hovered.is_empty() {
+        paint(app, ui, &hovering.files);
     }
+    app.hovering = hovering;
+}
+
+/// What becomes of a file, and whether it is of use.
+fn line(file: &Hovered, lang: Lang) -> (String, bool) {
+    match &file.sniffed {
+        Some(sniffed) => (intake::in_a_line(sniffed, lang), intake::use_of(sniffed.kind) != Use::No),
+        None if file.is_folder => (FOLDER.get(lang).to_owned(), true),
+        None => (BLIND.get(lang).to_owned(), true),
+    }
+}
+
+fn paint(app: &App, ui: &Ui, files: &[Hovered]) {
     let tokens = app.tokens();
     let lang = app.lang();
     let painter = ui.ctx().layer_painter(LayerId::new(Order::Foreground, Id::unique("drop")));
     let screen = ui.ctx().content_rect();
-    painter.rect_filled(screen, 0, tokens.ground.gamma_multiply(0.92));
-    let frame = screen.shrink(tokens.px(24.0));
+    painter.rect_filled(screen, 0, tokens.ground.gamma_multiply(0.94));
+    let frame = screen.shrink(tokens.px(20.0));
     painter.rect_stroke(frame, tokens.card_corner(), tokens.stroke(2.0, tokens.accent), egui::StrokeKind::Inside);
-    let text = RELEASE.get(lang).replace("{}", &names.join(", "));
-    let center = screen.center();
-    painter.text(center, Align2::CENTER_BOTTOM, text, tokens.font(Type::Card), tokens.ink);
-    let below = center + egui::vec2(0.0, tokens.space.s);
-    painter.text(below, Align2::CENTER_TOP, KINDS.get(lang), tokens.font(Type::Note), tokens.muted);
+    let width = (frame.width() - tokens.px(32.0)).min(tokens.px(560.0));
+    let row = tokens.px(56.0);
+    let height = tokens.px(72.0) + row * files.len() as f32 + tokens.px(32.0);
+    let card = Rect::from_center_size(screen.center(), vec2(width, height));
+    painter.rect(card, tokens.card_corner(), tokens.surface, tokens.hairline(), egui::StrokeKind::Inside);
+    let left = card.left() + tokens.space.l;
+    let room = width - 2.0 * tokens.space.l;
+    let put = |at: egui::Pos2, text: &str, font: FontId, color: egui::Color32| {
+        let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, color);
+        job.wrap = egui::text::TextWrapping::truncate_at_width(room);
+        painter.galley(at, painter.layout_job(job), color);
+    };
+    put(pos2(left, card.top() + tokens.space.l), RELEASE.get(lang), tokens.font(Type::Card), tokens.ink);
+    for (idx, file) in files.iter().enumerate() {
+        let top = card.top() + tokens.px(64.0) + row * idx as f32;
+        let (text, is_of_use) = line(file, lang);
+        put(pos2(left, top), &file.name, tokens.font(Type::NoteStrong), tokens.ink);
+        let color = if is_of_use { tokens.accent } else { tokens.caution };
+        put(pos2(left, top + tokens.px(22.0)), &text, tokens.font(Type::Note), color);
+    }
+    let foot = pos2(card.center().x, card.bottom() - tokens.space.s);
+    painter.text(foot, Align2::CENTER_BOTTOM, PRIVATE.get(lang), tokens.font(Type::Small), tokens.muted);
 }

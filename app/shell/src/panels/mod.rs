@@ -82,7 +82,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
         Page::Help { symptom, answers } => {
             crate::guide::help_page::ui(app, ui, symptom.as_deref(), &answers, actions);
         }
-        Page::Files => start::ui(app, ui, actions),
+        Page::Files => start::files_page(app, ui, actions),
         Page::Chapter { chapter, .. } => crate::page::ui(app, ui, &chapter, actions),
     });
     notes::ui(app, ui, actions);
