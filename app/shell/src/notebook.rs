@@ -1,7 +1,7 @@
-//! Every run that was kept: hypothesis, configuration, samples, verdict; and its three exports.
+//! Every run that was kept: hypothesis, configuration, samples, verdict. What is made of them on paper is `report/`.
 
 use serde::{Deserialize, Serialize};
-use std::fmt::Write as _;
+use serde_json::Value;
 use vramlab_trace::Run;
 
 pub const SCHEMA: u32 = 1;
@@ -88,91 +88,49 @@ impl Notebook {
         self.entries.push(entry);
         self.next_n
     }
-
-    /// One line a point, unrounded, units in the header; every sample in the JSON export.
-    pub fn to_csv(&self) -> String {
-        let mut out = String::from(
-            "run,experiment,backend,device,driver,date,mode,series,x,predicted,measured,unit,relative_error,n_samples,median_ns,mad_ns,invalid\n",
-        );
-        for entry in &self.entries {
-            for (row, point) in entry.rows.iter().zip(&entry.run.points) {
-                let error = match (row.predicted, row.measured) {
-                    (Some(predicted), Some(measured)) if predicted != 0.0 => {
-                        ((measured - predicted) / predicted).to_string()
-                    }
-                    _ => String::new(),
-                };
-                let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-                let cells = [
-                    entry.n.to_string(),
-                    entry.run.experiment.clone(),
-                    entry.run.backend.id().to_owned(),
-                    entry.run.device.name.clone(),
-                    entry.run.device.driver.clone(),
-                    entry.run.date.clone(),
-                    entry.run.mode.clone(),
-                    row.series.clone(),
-                    number(row.x),
-                    number(row.predicted),
-                    number(row.measured),
-                    row.unit.clone(),
-                    error,
-                    point.samples_ns.len().to_string(),
-                    number(point.median_ns()),
-                    number(point.mad_ns()),
-                    row.invalid.clone().unwrap_or_default(),
-                ];
-                let line: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
-                let _ = writeln!(out, "{}", line.join(","));
-            }
-        }
-        out
-    }
-
-    pub fn to_markdown(&self) -> String {
-        let mut out = String::from("# VRAM Lab notebook\n");
-        for entry in &self.entries {
-            let run = &entry.run;
-            let _ = writeln!(out, "\n## {} · {}\n", entry.n, run.experiment);
-            let _ = writeln!(out, "- device: {} · {} · {}", run.device.name, run.device.driver, run.date);
-            let _ =
-                writeln!(out, "- back end: {} · mode: {} · counters: {}", run.backend.id(), run.mode, run.counter_rung);
-            if !entry.hypothesis.is_empty() {
-                let _ = writeln!(out, "- hypothesis: {}", entry.hypothesis.replace('\n', " "));
-            }
-            let _ = writeln!(out, "- verdict: {}\n", entry.verdict);
-            let _ = writeln!(
-                out,
-                "| series | x | predicted | measured | unit | error |\n| --- | --- | --- | --- | --- | --- |"
-            );
-            for row in &entry.rows {
-                let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), vramlab_units::show::number);
-                let error = match (row.predicted, row.measured) {
-                    (Some(predicted), Some(measured)) if predicted != 0.0 => {
-                        format!("{:+.1} %", (measured - predicted) / predicted * 100.0)
-                    }
-                    _ => "–".to_owned(),
-                };
-                let _ = writeln!(
-                    out,
-                    "| {} | {} | {} | {} | {} | {error} |",
-                    row.series,
-                    number(row.x),
-                    number(row.predicted),
-                    number(row.measured),
-                    row.unit
-                );
-            }
-        }
-        out
-    }
 }
 
-/// Quotes a cell where needed, and disarms what a spreadsheet would take for a formula.
-fn csv_cell(text: &str) -> String {
-    let is_number = text.parse::<f64>().is_ok();
-    let text = if !is_number && text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() };
-    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+/// Runs that come back from an export.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    pub notebook: Notebook,
+    /// For a report of two runs, baseline first: the lens through which it was made (empty: the measure).
+    pub report_lens: Option<String>,
+}
+
+/// A notebook or a report of two runs, as this program exports them; nothing for other JSON.
+pub fn imported(bytes: &[u8]) -> Option<Result<Imported, String>> {
+    let value: Value = serde_json::from_slice(bytes).ok()?;
+    if value.get("vramlab_report").is_some() {
+        return Some(of_report(&value));
+    }
+    let is_notebook = value.get("entries").is_some_and(Value::is_array) && value.get("next_n").is_some();
+    let read = || {
+        let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
+        Ok(Imported { notebook: Notebook::from_json(text)?, report_lens: None })
+    };
+    is_notebook.then(read)
+}
+
+/// True for what [`imported`] reads.
+pub fn is_notebook(bytes: &[u8]) -> bool {
+    imported(bytes).is_some()
+}
+
+fn of_report(value: &Value) -> Result<Imported, String> {
+    let version = value.get("vramlab_report").and_then(Value::as_u64).unwrap_or_default();
+    if version > u64::from(SCHEMA) {
+        return Err(format!("written by a newer version (report {version}, this program reads {SCHEMA})"));
+    }
+    let mut notebook = Notebook { schema: SCHEMA, ..Notebook::default() };
+    for side in ["baseline", "candidate"] {
+        let entry = value.get(side).cloned().unwrap_or_default();
+        let entry: Entry = serde_json::from_value(entry).map_err(|error| format!("{side}: {error}"))?;
+        notebook.next_n = notebook.next_n.max(entry.n);
+        notebook.entries.push(entry);
+    }
+    let lens = value.get("lens").and_then(Value::as_str).unwrap_or_default();
+    Ok(Imported { notebook, report_lens: Some(lens.to_owned()) })
 }
 
 #[cfg(test)]
@@ -209,13 +167,6 @@ mod tests {
         assert_eq!(merged.entries[0].hypothesis, "half");
         let numbers: Vec<u64> = merged.entries.iter().map(|entry| entry.n).collect();
         assert_eq!(numbers, [1, 2, 3]);
-    }
-
-    #[test]
-    fn a_cell_that_a_spreadsheet_would_run_is_disarmed() {
-        assert_eq!(csv_cell("=1+1"), "'=1+1");
-        assert_eq!(csv_cell("-1.5"), "-1.5");
-        assert_eq!(csv_cell("a,\"b\""), "\"a,\"\"b\"\"\"");
     }
 
     #[test]

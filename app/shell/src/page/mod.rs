@@ -7,6 +7,7 @@ pub mod decks;
 pub mod equation;
 pub mod experiment;
 pub mod figure;
+pub mod lens;
 pub mod order_gap;
 pub mod predict;
 pub mod prose;
