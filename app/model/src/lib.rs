@@ -21,6 +21,7 @@ pub mod divergence;
 pub mod false_sharing;
 mod fields;
 pub mod gustafson;
+pub mod intensity_knee;
 pub mod latency_cycles;
 pub mod littles_law;
 pub mod op_intensity;

@@ -3,8 +3,8 @@
 //! Question: the operation, its size, the bytes of an element, how far a block shares what it loads. Answer: FLOPs, and
 //! bytes at HBM, L2 and L1, with the intensity at each.
 //! Assumption: HBM bytes are compulsory, each input read once and each output written once. Bytes further in follow from
-//! tiling: a block of `tile` × `tile` outputs loads its operands from L2 once, a thread (or warp) of `inner_tile` ×
-//! `inner_tile` outputs loads its own from L1 or shared memory once; a tile of 1 shares nothing. An exponential counts
+//! tiling: a block of `tile` × `tile` outputs loads its operands from L2 once, a warp of `inner_tile` × `inner_tile`
+//! outputs loads its own from L1 or shared memory once; a tile of 1 shares nothing. An exponential counts
 //! as one FLOP. Further one-FLOP steps per output (bias, activation) cost no bytes when fused, and a read and a write of
 //! every output each when they are kernels of their own.
 //! Source: the course's op library; 2mnk and (mk + kn + mn) elements for a product as in Williams, Waterman, Patterson,
@@ -149,8 +149,7 @@ impl Model for OpIntensity {
                 "Side of the tile of outputs of a block; 1 is no tiling",
             )
             .default_value(128),
-            size("inner_tile", "一个线程或 warp 的输出小块边长", "Side of the tile of outputs of a thread or warp")
-                .default_value(8),
+            size("inner_tile", "一个 warp 的输出小块边长", "Side of the tile of outputs of a warp").default_value(32),
             FieldSpec::int("extra_steps", "1", 0, 1000, steps).default_value(0),
             FieldSpec::new("fused", "", vramlab_units::FieldKind::Bool, fused).default_value(true),
         ]

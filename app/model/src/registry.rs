@@ -15,6 +15,7 @@ use crate::cpu_transpose::CpuTranspose;
 use crate::divergence::Divergence;
 use crate::false_sharing::FalseSharing;
 use crate::gustafson::Gustafson;
+use crate::intensity_knee::IntensityKnee;
 use crate::latency_cycles::LatencyCycles;
 use crate::littles_law::LittlesLaw;
 use crate::op_intensity::OpIntensity;
@@ -96,6 +97,7 @@ pub const MODELS: &[Entry] = &[
     entry::<Divergence>(),
     entry::<FalseSharing>(),
     entry::<Gustafson>(),
+    entry::<IntensityKnee>(),
     entry::<LatencyCycles>(),
     entry::<LittlesLaw>(),
     entry::<OpIntensity>(),

@@ -105,9 +105,17 @@ pub fn choice<T: Copy + PartialEq>(
 ) -> bool {
     let options: Vec<(T, &str)> = options.iter().map(|(option, text)| (*option, text.as_str())).collect();
     flow.item(|ui| {
-        ui.spacing_mut().item_spacing.x = tokens.space.xs;
-        ui.label(RichText::new(label).font(tokens.font(Type::Note)).color(tokens.muted));
-        segmented(ui, tokens, label, value, &options)
+        ui.spacing_mut().item_spacing = vec2(tokens.space.xs, tokens.space.xxs);
+        let width =
+            |text: &str| ui.painter().layout_no_wrap(text.to_owned(), tokens.font(Type::Note), tokens.ink).size().x;
+        let all: f32 = options.iter().map(|(_, text)| (width(text) + tokens.px(24.0)).max(tokens.hit)).sum();
+        let is_stacked = width(label) + tokens.space.xs + all > ui.available_width();
+        let mut add = |ui: &mut Ui| {
+            ui.label(RichText::new(label).font(tokens.font(Type::Note)).color(tokens.muted));
+            segmented(ui, tokens, label, value, &options)
+        };
+        // What does not fit beside its label goes under it.
+        if is_stacked { ui.vertical(add).inner } else { add(ui) }
     })
 }
 

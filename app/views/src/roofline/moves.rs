@@ -16,7 +16,7 @@ const HEAD: [Text; 4] = [
     Text::new("点往哪走", "where the dot goes"),
 ];
 /// Widths of the columns.
-const COLUMNS: [f32; 4] = [172.0, 104.0, 104.0, 240.0];
+const COLUMNS: [f32; 4] = [172.0, 132.0, 132.0, 200.0];
 const PER_ROW: Text = Text::new("（每行）", " (a row)");
 
 /// The question after the change that the reader pressed, if one was.
@@ -27,7 +27,7 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, question: &Question) -> Opti
     }
     ui.label(RichText::new(TITLE.get(lang)).font(tokens.font(Type::NoteStrong)).color(tokens.ink));
     let mut pressed = None;
-    if ui.available_width() < tokens.px(660.0) {
+    if ui.available_width() < tokens.px(690.0) {
         for effect in &effects {
             if narrow_row(ui, tokens, lang, question, effect) {
                 pressed = Some(effect.after.clone());

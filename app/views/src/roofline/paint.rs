@@ -65,6 +65,11 @@ impl Scene<'_> {
         })
     }
 
+    /// Three slopes with their rates need room; the readout has the rates as well.
+    fn is_narrow(&self) -> bool {
+        self.geometry.plane.rect.width() < self.tokens.px(400.0) && self.answer.dots.len() > 1
+    }
+
     fn hbm_gb_per_s(&self) -> f64 {
         self.answer.dot(Tier::Hbm).map_or(0.0, |dot| dot.level.bytes_per_s / 1e9)
     }
@@ -76,7 +81,10 @@ impl Scene<'_> {
         let top = pos2(geometry.rect.left(), geometry.rect.top());
         ink::text(painter, top, Align2::LEFT_TOP, "TFLOP/s", font.clone(), tokens.muted);
         let corner = geometry.rect.right_bottom();
-        ink::text(painter, corner, Align2::RIGHT_BOTTOM, words::x_axis(*lang), font, tokens.muted);
+        let [long, short] = words::x_axis(*lang);
+        let is_room = ink::text_width(painter, long, font.clone()) <= geometry.rect.width();
+        let name = if is_room { long } else { short };
+        ink::text(painter, corner, Align2::RIGHT_BOTTOM, name, font, tokens.muted);
     }
 
     /// A breath of colour under the counting roof: what is possible.
@@ -112,7 +120,8 @@ impl Scene<'_> {
             };
             let is_solid = self.is_measured || dot.tier == Tier::L2;
             self.line(&slope, width, color, is_solid);
-            let label = format!("{} {}", dot.tier.label(), words::rate(gb_per_s));
+            let rate = if self.is_narrow() { String::new() } else { format!(" {}", words::rate(gb_per_s)) };
+            let label = format!("{}{rate}", dot.tier.label());
             self.along(&slope, &label, dot.tier == Tier::Hbm);
         }
         if self.answer.dots.is_empty() {
@@ -287,7 +296,7 @@ impl Scene<'_> {
             return;
         }
         let plot = geometry.plane.rect;
-        let tip = pos2(plot.left() + tokens.px(4.0), plot.bottom() - tokens.px(24.0));
+        let tip = pos2(plot.left() + tokens.px(4.0), plot.bottom() - tokens.px(44.0));
         let wing = vec2(tokens.px(9.0), tokens.px(6.0));
         let arrow = vec![tip, tip + wing, tip + vec2(wing.x, -wing.y)];
         painter.add(Shape::convex_polygon(arrow, tokens.ink, Stroke::NONE));

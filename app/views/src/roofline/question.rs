@@ -290,9 +290,9 @@ impl Question {
         }
     }
 
-    /// Outputs that a thread (or, on tensor cores, a warp) keeps to itself, by the side: half a tile at most.
+    /// Outputs that a warp keeps to itself, by the side: half a tile at most. Lanes that want one word share it.
     fn inner_tile(&self) -> f64 {
-        let most = if matches!(self.precision, Precision::Fp64 | Precision::Fp32) { 8 } else { 64 };
+        let most = if matches!(self.precision, Precision::Fp64 | Precision::Fp32) { 32 } else { 64 };
         (self.tile / 2).clamp(1, most) as f64
     }
 

@@ -8,10 +8,11 @@ use vramlab_model::roofline::Bound;
 use vramlab_units::show::{THIN, number, with_unit};
 use vramlab_units::{Lang, Text};
 
-pub fn x_axis(lang: Lang) -> &'static str {
+/// The name of the x axis, in full and for a narrow page.
+pub fn x_axis(lang: Lang) -> [&'static str; 2] {
     match lang {
-        Lang::Zh => "算术强度，FLOP/B（每搬一个字节做几次运算）",
-        Lang::En => "arithmetic intensity, FLOP/B (work for each byte moved)",
+        Lang::Zh => ["算术强度，FLOP/B（每搬一个字节做几次运算）", "算术强度，FLOP/B"],
+        Lang::En => ["arithmetic intensity, FLOP/B (work for each byte moved)", "intensity, FLOP/B"],
     }
 }
 

@@ -36,7 +36,7 @@ fn the_picture_holds_the_briefs_numbers() {
 #[test]
 fn the_data_are_the_models_answers() {
     let data = open(json!({"op": "gemm", "precision": "fp32", "batch": 512, "tile": "64", "levels": true})).data();
-    let op = json!({"op": "gemm", "m": 512, "n": 4096, "k": 4096, "elem_bytes": 4, "tile": 64, "inner_tile": 8});
+    let op = json!({"op": "gemm", "m": 512, "n": 4096, "k": 4096, "elem_bytes": 4, "tile": 64, "inner_tile": 32});
     let traffic = eval("op_intensity", op.as_object().unwrap()).unwrap();
     for (row, key) in [(0, "bytes"), (1, "l2_bytes"), (2, "l1_bytes")] {
         assert_eq!(data.rows[row][1].parse::<f64>().unwrap(), traffic[key].as_f64().unwrap(), "{key}");
