@@ -92,7 +92,7 @@ impl BottleneckPanel {
     fn key_numbers(&self, found: &Found, lang: Lang) -> Vec<KeyNumber> {
         let join = if lang == Lang::Zh { "、" } else { ", " };
         let names: Vec<&str> = found.bound.iter().map(|resource| words::name(*resource).get(lang)).collect();
-        let margin = found.margin.map_or("–".to_owned(), |margin| format!("{} ×", number(margin)));
+        let margin = found.margin.map_or("–".to_owned(), |margin| format!("{}×", number(margin)));
         let ridge = ridge_flop_per_byte(&self.question.machine);
         let about = "TFLOP/s ÷ GB/s";
         vec![

@@ -16,7 +16,8 @@ pub struct Geometry {
     pub belt: Rect,
     /// The part of it that is filled: latency × reached.
     pub filled: Rect,
-    /// Bytes that wait for room on the belt, on the same scale, cut where the figure ends.
+    /// Bytes that wait for room on the belt, on the same scale, cut where the figure ends. The belt ends at the right,
+    /// where data arrives; the longer the latency, the further left it begins.
     pub queue: Option<Rect>,
     /// The queue is longer than there is room.
     pub is_queue_cut: bool,
@@ -31,28 +32,24 @@ const BELOW: f32 = 44.0;
 impl Geometry {
     pub fn new(origin: Pos2, width: f32, scale: f32, question: &Question, answer: &Answer) -> Self {
         let rect = Rect::from_min_size(origin, vec2(width, (TOP + BELT_HEIGHT + BELOW) * scale));
-        let lead = width * 0.15;
-        let right = (62.0 * scale).min(width * 0.2);
-        let per_ns = (width - lead - right) / MOST_LATENCY_NS as f32;
-        let top_left = pos2(rect.left() + lead, rect.top() + TOP * scale);
-        let belt = Rect::from_min_size(top_left, vec2(question.latency_ns as f32 * per_ns, BELT_HEIGHT * scale));
+        let lead = width * 0.06;
+        let beside = (62.0 * scale).min(width * 0.2);
+        let per_ns = (width - lead - beside) / MOST_LATENCY_NS as f32;
+        let (left, right) = (rect.left(), rect.right() - beside);
+        let length = question.latency_ns as f32 * per_ns;
+        let top = rect.top() + TOP * scale;
+        let belt = Rect::from_min_size(pos2(right - length, top), vec2(length, BELT_HEIGHT * scale));
         let filled = belt.with_min_y(belt.bottom() - belt.height() * answer.share as f32);
         let waiting = (answer.latency_loaded_ns - question.latency_ns) as f32 * per_ns;
-        let room = lead - 4.0 * scale;
+        let gap = 4.0 * scale;
+        let room = belt.left() - gap - left;
         let queue = (waiting > 0.5).then(|| {
-            let right = belt.left() - 4.0 * scale;
-            Rect::from_min_max(pos2(right - waiting.min(room - 4.0 * scale), belt.top()), pos2(right, belt.bottom()))
+            let right = belt.left() - gap;
+            Rect::from_min_max(pos2(right - waiting.min(room), belt.top()), pos2(right, belt.bottom()))
         });
+        let is_queue_cut = waiting > room;
         let column = COLUMN_NS as f32 * per_ns;
-        Self {
-            rect,
-            belt,
-            filled,
-            queue,
-            is_queue_cut: waiting > room - 4.0 * scale,
-            column,
-            row: belt.height() / ROWS as f32,
-        }
+        Self { rect, belt, filled, queue, is_queue_cut, column, row: belt.height() / ROWS as f32 }
     }
 
     /// Columns of the belt, the last one perhaps cut.

@@ -84,8 +84,8 @@ impl Scene<'_> {
             (Lang::En, false) => "waiting",
             (Lang::En, true) => "… waiting",
         };
-        let at = pos2(queue.right(), queue.bottom() + tokens.space.xxs);
-        ink::text(painter, at, Align2::RIGHT_TOP, label, font, tokens.muted);
+        let at = pos2(queue.left(), queue.bottom() + tokens.space.xxs);
+        ink::text(painter, at, Align2::LEFT_TOP, label, font, tokens.muted);
     }
 
     /// What the belt could carry: hollow, as everything predicted.

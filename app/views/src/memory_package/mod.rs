@@ -153,7 +153,7 @@ impl MemoryPackage {
             numbers.push(KeyNumber::new(label, with_unit(published.gb_per_s, "GB/s")).exact(source));
             let verdict = if (ratio.0 - 1.0).abs() < 0.01 { Verdict::Good } else { Verdict::Caution };
             let label = Text::new("算出 ÷ 公布", "computed ÷ published");
-            numbers.push(KeyNumber::new(label, with_unit(ratio.0, "%")).judged(verdict));
+            numbers.push(KeyNumber::new(label, words::percent(ratio.0)).judged(verdict));
         }
         numbers
     }

@@ -111,7 +111,8 @@ impl Scene<'_> {
         let font = tokens.font(Type::MonoSmall);
         if rect.height() >= font.size * 1.15 && rect.width() >= ink::text_width(painter, "1024", font.clone()) {
             let label = bits.to_string();
-            ink::text(painter, rect.center(), Align2::CENTER_CENTER, label, font, tokens.ink);
+            let center = if bits < full { used.center() } else { rect.center() };
+            ink::text(painter, center, Align2::CENTER_CENTER, label, font, tokens.ink);
         }
     }
 

@@ -24,6 +24,11 @@ pub fn pin(gbit_per_pin: f64) -> String {
     format!("{}{}Gb/s", text.trim_end_matches('0').trim_end_matches('.'), show::THIN)
 }
 
+/// A ratio near 1 to a tenth of a per cent.
+pub fn percent(ratio: f64) -> String {
+    format!("{:.1}{}%", ratio * 100.0, show::THIN)
+}
+
 /// `6 stacks · HBM3e`.
 pub fn memory(question: &Question, n_parts: usize, lang: Lang) -> String {
     let parts = parts(question.kind, n_parts, lang);
@@ -81,7 +86,7 @@ pub fn finding(question: &Question, bits: &[u64], lang: Lang) -> String {
 fn published(question: &Question, lang: Lang) -> Option<String> {
     let published = question.card()?.published.as_ref()?;
     let ratio = peak_bandwidth::of_published(question.peak(), published.gb_per_s);
-    let (shown, share) = (rate(published.gb_per_s), show::with_unit(ratio.0, "%"));
+    let (shown, share) = (rate(published.gb_per_s), percent(ratio.0));
     Some(pick(
         lang,
         format!("厂商公布 {shown}，算出来的是它的 {share}。"),

@@ -14,7 +14,7 @@ pub struct Geometry {
     window_ms: f32,
 }
 
-const LABEL: f32 = 20.0;
+const LABEL: f32 = 24.0;
 const TRACK: f32 = 26.0;
 const PLOT: f32 = 110.0;
 const BELOW: f32 = 38.0;

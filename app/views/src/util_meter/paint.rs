@@ -64,7 +64,7 @@ impl Scene<'_> {
             ink::text(painter, at, Align2::LEFT_BOTTOM, text, font.clone(), tokens.muted);
         };
         label(track.left_top() - up, words::KERNELS.get(*lang).to_owned());
-        label(plot.left_top() - up, words::peak(question, *lang));
+        label(plot.left_top() - up, words::BYTES.get(*lang).to_owned());
         self.axis();
     }
 

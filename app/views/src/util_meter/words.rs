@@ -5,6 +5,7 @@ use vramlab_units::show::with_unit;
 use vramlab_units::{Lang, Text};
 
 pub const KERNELS: Text = Text::new("内核在跑", "a kernel runs");
+pub const BYTES: Text = Text::new("搬的字节（虚线是峰值）", "bytes moved (dashed: peak)");
 pub const OF_PEAK: Text = Text::new("占峰值带宽", "of peak");
 
 fn pick(lang: Lang, zh: String, en: String) -> String {
@@ -12,11 +13,6 @@ fn pick(lang: Lang, zh: String, en: String) -> String {
         Lang::Zh => zh,
         Lang::En => en,
     }
-}
-
-pub fn peak(question: &Question, lang: Lang) -> String {
-    let peak = with_unit(question.peak_gb_per_s, "GB/s");
-    pick(lang, format!("搬了多少字节：虚线是峰值 {peak}"), format!("bytes moved: dashed is the peak, {peak}"))
 }
 
 pub fn window(question: &Question, lang: Lang) -> String {
