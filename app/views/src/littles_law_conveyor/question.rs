@@ -15,7 +15,7 @@ pub struct Question {
 }
 
 /// The longest latency that the belt has room for.
-pub const MOST_LATENCY_NS: f64 = 1000.0;
+pub const MOST_LATENCY_NS: f64 = 800.0;
 pub const LEAST_LATENCY_NS: f64 = 100.0;
 
 /// The model's answer, as far as the figure shows it.

@@ -50,9 +50,11 @@ impl MemoryPackage {
 
     fn card_ui(&mut self, flow: &mut Flow<'_>, tokens: &Tokens, lang: Lang) {
         let mut options: Vec<(Option<usize>, String)> =
-            CARDS.iter().enumerate().map(|(idx, card)| (Some(idx), card.name.clone())).collect();
-        options.push((None, OWN.get(lang).to_owned()));
+            CARDS.iter().enumerate().map(|(idx, card)| (Some(idx), card.name.replace("RTX ", ""))).collect();
         let mut card = self.question.card;
+        if card.is_none() {
+            options.push((None, OWN.get(lang).to_owned()));
+        }
         controls::choice(flow, tokens, CARD.get(lang), &mut card, &options);
         if card != self.question.card {
             self.question.card = card;
