@@ -40,7 +40,7 @@ impl Model for Gustafson {
         );
         vec![
             FieldSpec::num("serial_share", "1", 0.0, 1.0, share),
-            FieldSpec::int("n_procs", "1", 1, 1_000_000_000, Text::new("处理器个数", "Processors")),
+            FieldSpec::num("n_procs", "1", 1.0, 1.0e9, Text::new("处理器个数", "Processors")),
         ]
     }
 
@@ -59,11 +59,11 @@ impl Model for Gustafson {
     }
 
     fn run(args: &Args) -> Result<Map, FieldError> {
-        let (share, n_procs) = (args.num("serial_share"), args.uint("n_procs") as f64);
+        let (share, n_procs) = (args.num("serial_share"), args.num("n_procs"));
         let speedup = scaled_speedup(share, n_procs);
         Ok(fields::answer([
             ("scaled_speedup", fields::number(speedup)),
-            ("efficiency", fields::number(speedup / n_procs)),
+            ("efficiency", fields::number((speedup / n_procs).min(1.0))),
             ("serial_share_on_one", fields::number(serial_share_on_one(share, n_procs))),
         ]))
     }

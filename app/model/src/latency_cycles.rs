@@ -38,7 +38,7 @@ impl Model for LatencyCycles {
     fn answer() -> Vec<FieldSpec> {
         let doc =
             Text::new("等待的周期数，也是一个调度器错过的发射机会", "Cycles waited: issue slots of one scheduler");
-        vec![FieldSpec::num("cycles", "cycle", 0.0, 1.0e11, doc)]
+        vec![FieldSpec::num("cycles", "1", 0.0, 1.0e11, doc)]
     }
 
     fn run(args: &Args) -> Result<Map, FieldError> {

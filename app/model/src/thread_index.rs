@@ -117,12 +117,12 @@ impl Model for ThreadIndex {
             int("global_index", "1", "全局编号", "Global index"),
             int("warp", "1", "块内第几个 warp", "Number of the warp in its block"),
             int("lane", "1", "warp 里第几个 lane", "Lane in the warp"),
-            int("n_blocks", "block", "线程块数", "Blocks"),
-            int("n_threads", "thread", "启动的线程数", "Threads launched"),
-            int("warps_per_block", "warp", "每块几个 warp", "Warps of a block"),
-            int("n_warps", "warp", "warp 总数", "Warps in all"),
-            int("idle_threads", "thread", "没有元素的线程数", "Threads without an element"),
-            int("idle_lanes", "lane", "没有活干的 lane 数", "Lanes without work"),
+            int("n_blocks", "1", "线程块数", "Blocks"),
+            int("n_threads", "1", "启动的线程数", "Threads launched"),
+            int("warps_per_block", "1", "每块几个 warp", "Warps of a block"),
+            int("n_warps", "1", "warp 总数", "Warps in all"),
+            int("idle_threads", "1", "没有元素的线程数", "Threads without an element"),
+            int("idle_lanes", "1", "没有活干的 lane 数", "Lanes without work"),
             FieldSpec::num("lane_use", "1", 0.0, 1.0, Text::new("有活干的 lane 占多少", "Share of lanes with work")),
         ]
     }

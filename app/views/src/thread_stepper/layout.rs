@@ -61,7 +61,7 @@ struct Frame {
 impl Geometry {
     pub fn new(origin: Pos2, width: f32, scale: f32, n_blocks: usize, n_warps: usize) -> Self {
         let is_wide = width >= WIDE * scale;
-        let (code, slot) = if is_wide { (336.0 * scale, 64.0 * scale) } else { (0.0, 0.0) };
+        let (code, slot) = if is_wide { (332.0 * scale, 74.0 * scale) } else { (0.0, 0.0) };
         let x = Rangef::new(origin.x + code, origin.x + width - slot);
         let frame = Frame { left: origin.x, x, is_wide, scale };
         let mut y = origin.y;
@@ -75,7 +75,7 @@ impl Geometry {
         y += 6.0 * scale;
         let rows = frame.rows(&mut y);
         let rect = Rect::from_min_max(origin, pos2(origin.x + width, y));
-        let source_width = if is_wide { code - 26.0 * scale } else { width - 84.0 * scale };
+        let source_width = if is_wide { code - 24.0 * scale } else { width - 84.0 * scale };
         Self { rect, blocks, warps, lanes, labels, rows, source_width, is_wide }
     }
 
@@ -146,7 +146,7 @@ impl Frame {
             let strip_top = top + (source_above + (pitch - source_above - cell) / 2.0) * scale;
             let strip = Rect::from_x_y_ranges(self.x, Rangef::new(strip_top, strip_top + cell * scale));
             let source_y = if self.is_wide || is_word { top + height / 2.0 } else { top + 10.0 * scale };
-            let right = if self.is_wide { self.x.max + 64.0 * scale } else { self.x.max };
+            let right = if self.is_wide { self.x.max + 74.0 * scale } else { self.x.max };
             places.push(RowPlace {
                 rect: Rect::from_min_max(pos2(self.left, top), pos2(right, top + height)),
                 source: pos2(self.left + 16.0 * scale, source_y),
