@@ -11,6 +11,8 @@ use egui::{Pos2, Rangef, Rect, pos2, vec2};
 const BLOCKS_PER_ROW: usize = 32;
 /// From here on labels and source stand left of the picture, not above it.
 const WIDE: f32 = 600.0;
+/// From here on the longest line of the source stands as it is written.
+const ROOMY: f32 = 800.0;
 
 /// A row of the listing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,7 +63,11 @@ struct Frame {
 impl Geometry {
     pub fn new(origin: Pos2, width: f32, scale: f32, n_blocks: usize, n_warps: usize) -> Self {
         let is_wide = width >= WIDE * scale;
-        let (code, slot) = if is_wide { (332.0 * scale, 74.0 * scale) } else { (0.0, 0.0) };
+        let (code, slot) = match width / scale {
+            width if width >= ROOMY => (332.0 * scale, 74.0 * scale),
+            width if width >= WIDE => (284.0 * scale, 74.0 * scale),
+            _ => (0.0, 0.0),
+        };
         let x = Rangef::new(origin.x + code, origin.x + width - slot);
         let frame = Frame { left: origin.x, x, is_wide, scale };
         let mut y = origin.y;
