@@ -54,7 +54,7 @@ impl Geometry {
 
     /// Columns of the belt, the last one perhaps cut.
     pub fn n_columns(&self) -> usize {
-        (self.belt.width() / self.column).ceil() as usize
+        (self.belt.width() / self.column - 1e-3).ceil() as usize
     }
 }
 

@@ -6,6 +6,8 @@ mod author;
 #[cfg(test)]
 mod behave;
 #[cfg(test)]
+mod bottleneck;
+#[cfg(test)]
 mod roofline;
 #[cfg(test)]
 mod samples;
