@@ -59,7 +59,7 @@ impl Scale {
     fn stepped(&self, value: f64, n: f64) -> f64 {
         let start = self.share_from_value(value);
         let by = |factor: f64| self.value_from_share(start + n * factor / 50.0);
-        (1..=8).map(|factor| by(f64::from(factor) / 2.0)).find(|next| *next != value).unwrap_or(value)
+        (2..=9).map(|factor| by(f64::from(factor) / 2.0)).find(|next| *next != value).unwrap_or(value)
     }
 
     /// Places to print: both ends, and round values with `room` (a share) around each.

@@ -57,7 +57,6 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, all: &Expe
     widgets::card(ui, &tokens, |ui| {
         header_ui(app, ui, &tokens, step, experiment, &state, shown.judged.as_ref(), actions);
         runs::ui(app, ui, &tokens, (chapter, step), all, actions);
-        lens::ui(app, ui, &tokens, (chapter, step), (all, run_idx), experiment, actions);
         markdown_ui(app, ui, &chapter.id, &body.text, actions);
         ui.add_space(tokens.space.xs);
         if is_hidden || shown.is_empty {
@@ -67,6 +66,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, all: &Expe
             }
             return activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions);
         }
+        lens::ui(app, ui, &tokens, (chapter, step), (all, run_idx), experiment, actions);
         if let Some(why) = &shown.nothing {
             return lens::nothing_ui(ui, &tokens, why.get(lang));
         }
@@ -75,7 +75,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, all: &Expe
         activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions);
         if let Some(judged) = &shown.judged {
             verdict_ui(ui, &tokens, lang, &state, judged, experiment);
-            sketch::gap_ui(ui, &tokens, lang, &shown.data, &shown.key.curves);
+            sketch::gap_ui(ui, &tokens, lang, experiment, &shown.data, &shown.key.curves);
             if !matches!(judged.verdict, Verdict::Incomplete) {
                 markdown_ui(app, ui, &chapter.id, &body.explain, actions);
                 actions.extend(done(app, chapter, step));

@@ -16,6 +16,7 @@ use vramlab_units::{Lang, Text, show, typed};
 
 const PREDICT: Text = Text::new("先猜", "Predict first");
 const COMMIT: Text = Text::new("就这么猜", "Commit to it");
+const RULER: Text = Text::new("标尺", "ruler");
 const KEPT: Text = Text::new("你的猜测", "Your prediction");
 const REVEAL: Text = Text::new("揭晓", "Reveal");
 const CHANGE: Text = Text::new("改一改", "Change it");
@@ -104,7 +105,7 @@ fn number_ui(
     scale: Scale,
     range: [f64; 2],
 ) -> Option<Given> {
-    if Ruler::new(KEPT.get(lang), unit, scale, &mut state.guess).you(YOU.get(lang)).show(ui, tokens).changed() {
+    if Ruler::new(RULER.get(lang), unit, scale, &mut state.guess).you(YOU.get(lang)).show(ui, tokens).changed() {
         state.draft = state.guess.map(|value| plain(value, unit)).unwrap_or_default();
         state.error = None;
     }

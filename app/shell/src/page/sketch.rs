@@ -188,21 +188,41 @@ fn ratio(gap: &CurveGap) -> Option<f64> {
 }
 
 /// The gaps of the curves on a chart in words, under it.
-pub fn gap_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, data: &ChartData, curves: &[(Option<String>, Given)]) {
+pub fn gap_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    experiment: &Experiment,
+    data: &ChartData,
+    curves: &[(Option<String>, Given)],
+) {
     for (curve, (series, _)) in curves.iter().enumerate() {
         let given: Vec<(f64, f64)> =
             data.reader.iter().filter(|mark| mark.curve == curve + 1).map(|mark| (mark.x, mark.y)).collect();
         if let Some(gap) = truth(data, series.as_deref()).and_then(|truth| gap::curve(&given, &truth)) {
-            widgets::finding(ui, tokens, &format!("◇ {}", words(&gap, data, lang)));
+            widgets::finding(
+                ui,
+                tokens,
+                &format!("◇ {}", words(&gap, data, &place(experiment, data, gap.x, lang), lang)),
+            );
         }
     }
 }
 
+/// A place of the sweep by the name that the experiment gives it: `stride 16`, or a category.
+fn place(experiment: &Experiment, data: &ChartData, x: f64, lang: Lang) -> String {
+    let exact = data.x.exact(x);
+    match experiment.sweep.title.get(lang) {
+        _ if !experiment.sweep.labels.is_empty() => exact,
+        "" => exact,
+        title => format!("{title} {}", show::number(x)),
+    }
+}
+
 /// The gap of a curve: where it is largest, by how much, and on which side the rest lies.
-pub fn words(gap: &CurveGap, data: &ChartData, lang: Lang) -> String {
-    let x = format!("{} {}", data.x.label.get(lang), data.x.exact(gap.x));
+pub fn words(gap: &CurveGap, data: &ChartData, x: &str, lang: Lang) -> String {
     if gap.n_close == gap.n_compared {
-        return CLOSE.get(lang).replace("{n}", &gap.n_compared.to_string()).replace("{x}", x.trim());
+        return CLOSE.get(lang).replace("{n}", &gap.n_compared.to_string()).replace("{x}", x);
     }
     let by = match ratio(gap) {
         Some(ratio) if ratio > 1.0 => HIGH.get(lang).replace("{r}", &show::number(ratio)),
@@ -210,7 +230,7 @@ pub fn words(gap: &CurveGap, data: &ChartData, lang: Lang) -> String {
         None => OFF.get(lang).replace("{r}", &show::with_unit((gap.given - gap.truth).abs(), &data.y.unit)),
     };
     GAP.get(lang)
-        .replace("{x}", x.trim())
+        .replace("{x}", x)
         .replace("{given}", &show::with_unit(gap.given, &data.y.unit))
         .replace("{truth}", &show::with_unit(gap.truth, &data.y.unit))
         .replace("{by}", &by)

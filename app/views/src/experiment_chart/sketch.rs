@@ -63,8 +63,10 @@ impl Sketch {
         let frame = Frame { plot: margins.plot(rect), window: &window, x: &self.x.scale, y: &self.y.scale };
         let brush = Brush { painter: &ui.painter_at(rect.expand(2.0)), tokens, lang };
         self.paint(&brush, &frame, &data, &margins, rect);
-        let all: Vec<String> =
-            marks.iter().map(|mark| format!("{}: {}", self.x.exact(mark.x), self.y.exact(mark.y))).collect();
+        let all: Vec<String> = marks
+            .iter()
+            .map(|mark| format!("{}: {}", self.x.exact(mark.x), show::with_unit(mark.y, &self.y.unit)))
+            .collect();
         let spoken = format!("{} {}", self.ask.get(lang), all.join("; "));
         response.widget_info(|| WidgetInfo::labeled(egui::Role::Figure, true, &spoken));
         response
@@ -189,7 +191,10 @@ impl Sketch {
     fn spoken(&self, marks: &[ReaderMark], at: usize, lang: Lang) -> String {
         let mut text = self.ask.get(lang).to_owned();
         if let Some(x) = self.xs.get(at) {
-            let y = marks.iter().find(|mark| mark.x == *x).map_or("–".to_owned(), |mark| self.y.exact(mark.y));
+            let y = marks
+                .iter()
+                .find(|mark| mark.x == *x)
+                .map_or("–".to_owned(), |mark| show::with_unit(mark.y, &self.y.unit));
             text.push_str(&format!(" {} {}: {y}", self.x.label.get(lang), self.x.exact(*x)));
         }
         text
