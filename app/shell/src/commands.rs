@@ -65,6 +65,24 @@ pub const COMMANDS: &[Command] = &[
         action: |_| Ok(Action::Go(Route { page: Page::Review, ..Route::default() })),
     },
     Command {
+        id: "help",
+        title: Text::new("症状手册：显存不够、Kernel 慢、拷贝慢…", "Symptoms: out of memory, slow kernel, slow copy…"),
+        shortcut: plain(Key::H),
+        action: |_| Ok(Action::Go(Route::page(Page::Help { symptom: None, answers: Vec::new() }))),
+    },
+    Command {
+        id: "evidence",
+        title: Text::new("证据表", "Evidence table"),
+        shortcut: plain(Key::E),
+        action: |_| Ok(Action::Go(Route::page(Page::Evidence { route: None }))),
+    },
+    Command {
+        id: "files",
+        title: Text::new("能打开的文件和最近打开", "What can be opened, and recent files"),
+        shortcut: None,
+        action: |_| Ok(Action::Go(Route::page(Page::Files))),
+    },
+    Command {
         id: "back",
         title: Text::new("后退", "Back"),
         shortcut: Some(KeyboardShortcut::new(Modifiers::ALT, Key::ArrowLeft)),
@@ -130,12 +148,7 @@ pub const COMMANDS: &[Command] = &[
         shortcut: plain(Key::S),
         action: |_| Ok(Action::ShowShare),
     },
-    Command {
-        id: "undo",
-        title: Text::new("撤销图的改动", "Undo the change of a figure"),
-        shortcut: ctrl(Key::Z),
-        action: |app| if app.can_undo_change() { Ok(Action::Undo) } else { Err(NOTHING_CHANGED) },
-    },
+    // Before undo: its keys are those of undo and Shift.
     Command {
         id: "redo",
         title: Text::new("重做图的改动", "Redo the change of a figure"),
@@ -143,8 +156,14 @@ pub const COMMANDS: &[Command] = &[
         action: |app| if app.can_redo_change() { Ok(Action::Redo) } else { Err(NOTHING_CHANGED) },
     },
     Command {
+        id: "undo",
+        title: Text::new("撤销图的改动", "Undo the change of a figure"),
+        shortcut: ctrl(Key::Z),
+        action: |app| if app.can_undo_change() { Ok(Action::Undo) } else { Err(NOTHING_CHANGED) },
+    },
+    Command {
         id: "open_file",
-        title: Text::new("打开课程包或录制…", "Open a lesson pack or a trace…"),
+        title: Text::new("打开文件…", "Open a file…"),
         shortcut: ctrl(Key::O),
         action: |_| Ok(Action::OpenFile),
     },

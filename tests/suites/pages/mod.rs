@@ -4,6 +4,8 @@
 
 mod files;
 mod flows;
+mod guide;
+mod incoming;
 mod looks;
 mod sharing;
 mod speed;
