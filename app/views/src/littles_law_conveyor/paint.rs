@@ -67,7 +67,7 @@ impl Scene<'_> {
 
     fn queue(&self) {
         let Self { painter, tokens, geometry, lang, .. } = self;
-        let Some(queue) = geometry.queue else { return };
+        let Some(queue) = geometry.queue else { return self.no_queue() };
         let data = tokens.role(DATA);
         painter.rect(
             queue,
@@ -86,6 +86,23 @@ impl Scene<'_> {
         };
         let at = pos2(queue.left(), queue.bottom() + tokens.space.xxs);
         ink::text(painter, at, Align2::LEFT_TOP, label, font, tokens.muted);
+    }
+
+    /// The place where bytes would wait, empty.
+    fn no_queue(&self) {
+        let Self { painter, tokens, geometry, lang, .. } = self;
+        let label = match lang {
+            Lang::Zh => "没有排队",
+            Lang::En => "none waiting",
+        };
+        let font = tokens.font(Type::Small);
+        let (left, right) = (geometry.rect.left(), geometry.belt.left() - tokens.space.xs);
+        let y = painter.round_to_pixel_center(geometry.belt.bottom());
+        painter.hline(left..=right, y, Stroke::new(1.0, tokens.line));
+        if right - left > ink::text_width(painter, label, font.clone()) {
+            let at = pos2(left, y + tokens.space.xxs);
+            ink::text(painter, at, Align2::LEFT_TOP, label, font, tokens.muted);
+        }
     }
 
     /// What the belt could carry: hollow, as everything predicted.
