@@ -3,6 +3,7 @@
 use crate::assets::in_words;
 use crate::shared::Shared;
 use crate::words;
+use vramlab_shell::intake::{HEAD_BYTES, is_head_enough};
 use vramlab_shell::platform::Event;
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
@@ -17,7 +18,6 @@ pub fn pick(shared: &Shared) -> Result<(), JsValue> {
     let document = web_sys::window().and_then(|window| window.document()).ok_or("there is no document")?;
     let input: web_sys::HtmlInputElement = document.create_element("input")?.dyn_into()?;
     input.set_type("file");
-    input.set_accept(".vltrace,.toml,.zip");
     input.set_multiple(true);
     let (shared, chosen) = (shared.clone(), input.clone());
     let on_change = Closure::once_into_js(move || {
@@ -29,19 +29,22 @@ pub fn pick(shared: &Shared) -> Result<(), JsValue> {
     Ok(())
 }
 
-/// Reads a file, unless it is too large: its size is known before its bytes.
+/// Reads a file. Of one that is too large for the tab's memory only the beginning is read, which is enough to say what
+/// it is.
 pub fn read(shared: &Shared, file: web_sys::File) {
     let name = file.name();
-    let mib = file.size() / MIB;
-    if mib > MAX_MIB {
-        let text = shared.say(words::TOO_LARGE).replace("{name}", &name);
-        let text = text.replace("{found}", &format!("{mib:.0}")).replace("{limit}", &format!("{MAX_MIB}"));
-        return shared.tell(Event::Note(text));
-    }
+    let n_bytes = file.size();
+    let is_whole = n_bytes / MIB <= MAX_MIB;
+    let part: Result<web_sys::Blob, JsValue> =
+        if is_whole { Ok(file.into()) } else { file.slice_with_f64_and_f64(0.0, HEAD_BYTES as f64) };
     let shared = shared.clone();
     spawn_local(async move {
-        let event = match JsFuture::from(file.array_buffer()).await {
-            Ok(buffer) => Event::File { name, bytes: js_sys::Uint8Array::new(&buffer).to_vec() },
+        let buffer = match part {
+            Ok(part) => JsFuture::from(part.array_buffer()).await,
+            Err(error) => Err(error),
+        };
+        let event = match buffer {
+            Ok(buffer) => arrived(&shared, name, js_sys::Uint8Array::new(&buffer).to_vec(), n_bytes, is_whole),
             Err(error) => {
                 let text = shared.say(words::UNREADABLE).replace("{name}", &name);
                 Event::Note(text.replace("{why}", &in_words(&error)))
@@ -49,6 +52,17 @@ pub fn read(shared: &Shared, file: web_sys::File) {
         };
         shared.tell(event);
     });
+}
+
+/// What is told of the bytes: a file, the beginning of one that is only recognised, or that it is too large to open.
+fn arrived(shared: &Shared, name: String, bytes: Vec<u8>, size: f64, is_whole: bool) -> Event {
+    let n_bytes = if is_whole { bytes.len() as u64 } else { size as u64 };
+    if is_whole || is_head_enough(&bytes, n_bytes) {
+        return Event::Arrived { name, path: None, bytes, n_bytes };
+    }
+    let found = format!("{:.0}", size / MIB);
+    let text = shared.say(words::TOO_LARGE).replace("{name}", &name).replace("{found}", &found);
+    Event::Note(text.replace("{limit}", &format!("{MAX_MIB}")))
 }
 
 /// Hands bytes out as a download.

@@ -6,6 +6,7 @@ use crate::app::{App, Note};
 use crate::documents::Doc;
 use crate::route::{Page, Route};
 use serde::{Deserialize, Serialize};
+pub use vramlab_sniff::HEAD_BYTES;
 use vramlab_sniff::{Head, Kind, Sniffed, sniff};
 use vramlab_units::{Lang, Text};
 
@@ -48,6 +49,11 @@ pub fn use_of(kind: Kind) -> Use {
         | Kind::Text
         | Kind::Binary => Use::No,
     }
+}
+
+/// Whether the beginning of a large file is all that is needed of it.
+pub fn is_head_enough(head: &[u8], n_bytes: u64) -> bool {
+    matches!(use_of(sniff(Head { bytes: head, n_bytes }).kind), Use::Later { .. })
 }
 
 /// Kinds that are of use, as the page lists them.
@@ -95,6 +101,20 @@ pub struct Hovered {
     pub sniffed: Option<Sniffed>,
     pub is_folder: bool,
 }
+
+impl Hovered {
+    /// What becomes of the file, and whether it is of use.
+    pub fn in_a_line(&self, lang: Lang) -> (String, bool) {
+        match &self.sniffed {
+            Some(sniffed) => (in_a_line(sniffed, lang), use_of(sniffed.kind) != Use::No),
+            None if self.is_folder => (FOLDER.get(lang).to_owned(), true),
+            None => (BLIND.get(lang).to_owned(), true),
+        }
+    }
+}
+
+const FOLDER: Text = Text::new("文件夹：里面的章节会打开", "a folder: the chapters in it open");
+const BLIND: Text = Text::new("松手后按内容识别", "recognised by its content once you release");
 
 /// Files over the window that are looked into.
 const MAX_HOVERED: usize = 6;
@@ -161,7 +181,9 @@ impl App {
                 self.received = Some(Received { name: name.to_owned(), sniffed });
                 false
             }
-            Use::Open | Use::Later { .. } => {
+            // A platform that hands on the beginning of a file alone has asked `is_head_enough` before.
+            Use::Open => false,
+            Use::Later { .. } => {
                 self.received = Some(Received { name: name.to_owned(), sniffed });
                 self.go(Route::page(Page::Files), true);
                 true
@@ -217,6 +239,12 @@ impl App {
         let note = Note { text, is_bad: true, offer };
         self.notes.retain(|known| *known != note);
         self.notes.push(note);
+    }
+
+    /// What hangs over the window, with what a release would do.
+    pub fn hovered(&self) -> Vec<(String, String)> {
+        let lang = self.lang();
+        self.hovering.files.iter().map(|file| (file.name.clone(), file.in_a_line(lang).0)).collect()
     }
 
     /// A folder of lessons that was opened.

@@ -17,7 +17,7 @@ fn each(mut look: impl FnMut(Lang, ThemeChoice, f32)) {
 }
 
 /// The harness panics on a missing glyph and on an input without a name; the rest is asserted here.
-fn draws(route: &str, height: f32) {
+pub fn draws(route: &str, height: f32) {
     each(|lang, theme, width| {
         let place = format!("{route} {} {theme:?} {width}", lang.code());
         let desk = Desk::with(route, &settings(lang, theme), [width, height]);

@@ -42,7 +42,7 @@ pub fn ui(app: &App, ui: &mut Ui, route: Option<&str>, actions: &mut Vec<Action>
         let Some(chosen) = chosen else { return };
         for task in guide.course.tasks_of(chosen) {
             widgets::card(ui, &tokens, |ui| {
-                widgets::card_header(ui, &tokens, &task_page::title(task, lang), "", |_| {});
+                parts::heading(ui, &tokens, &task_page::title(task, lang));
                 task_rows_ui(app, ui, task, actions);
             });
             ui.add_space(tokens.space.s);

@@ -51,6 +51,26 @@ fn paragraph(ui: &mut Ui, tokens: &Tokens, text: &str, role: Type, line: f32, co
     ui.add(egui::Label::new(job).wrap());
 }
 
+/// A smaller paragraph laid out for a width.
+pub fn laid(ui: &Ui, tokens: &Tokens, text: &str, width: f32) -> Arc<Galley> {
+    let format = egui::TextFormat {
+        line_height: Some(tokens.px(21.0)),
+        ..egui::TextFormat::simple(tokens.font(Type::Note), tokens.ink)
+    };
+    let mut job = LayoutJob::default();
+    job.append(text, 0.0, format);
+    job.wrap.max_width = width;
+    ui.painter().layout_job(job)
+}
+
+/// The title of a card that has nothing at its right edge.
+pub fn heading(ui: &mut Ui, tokens: &Tokens, text: &str) {
+    let title = RichText::new(text).font(tokens.font(Type::Card)).color(tokens.ink);
+    let response = ui.add(egui::Label::new(title).wrap());
+    ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Heading));
+    ui.add_space(tokens.space.xs);
+}
+
 /// A small heading inside a card, in the secondary colour.
 pub fn label(ui: &mut Ui, tokens: &Tokens, text: &str) {
     ui.label(RichText::new(text).font(tokens.font(Type::Small)).color(tokens.muted));
@@ -59,14 +79,15 @@ pub fn label(ui: &mut Ui, tokens: &Tokens, text: &str) {
 /// A command to copy: monospaced on sunken ground, with a button.
 pub fn code(ui: &mut Ui, tokens: &Tokens, text: &str, copy: &str, actions: &mut Vec<Action>) {
     let frame = egui::Frame::new().fill(tokens.sunken).corner_radius(tokens.control_corner());
-    let frame = frame.inner_margin(egui::Margin::symmetric(tokens.space.s as i8, tokens.space.xxs as i8));
+    let frame = frame.inner_margin(egui::Margin::symmetric(tokens.space.s as i8, tokens.space.xs as i8));
     frame.show(ui, |ui| {
-        ui.horizontal(|ui| {
-            let right = tokens.hit + tokens.space.s;
-            let width = (ui.available_width() - right).max(tokens.px(80.0));
-            ui.allocate_ui(vec2(width, 0.0), |ui| {
-                ui.set_min_width(width);
+        ui.horizontal_top(|ui| {
+            let width = (ui.available_width() - tokens.hit - tokens.space.s).max(tokens.px(80.0));
+            ui.vertical(|ui| {
+                ui.set_width(width);
+                ui.add_space(tokens.px(4.0));
                 ui.add(egui::Label::new(RichText::new(text).font(tokens.font(Type::Mono)).color(tokens.ink)).wrap());
+                ui.add_space(tokens.px(2.0));
             });
             if vramlab_kit::widgets::Button::icon_only(Icon::Copy, copy).show(ui, tokens).clicked() {
                 actions.push(Action::CopyText(text.to_owned()));
@@ -195,6 +216,15 @@ pub fn progress_mark(app: &App, id: &str, n_steps: usize) -> String {
 
 /// A chapter as a line that can be pressed; one that is not written yet is muted and says so.
 pub fn chapter_line(app: &App, ui: &mut Ui, id: &str, part: &Localized, actions: &mut Vec<Action>) {
+    line(app, ui, id, part, true, actions);
+}
+
+/// As [`chapter_line`], in a list whose heading says that the muted ones are not written.
+pub fn chapter_line_plain(app: &App, ui: &mut Ui, id: &str, actions: &mut Vec<Action>) {
+    line(app, ui, id, &Localized::default(), false, actions);
+}
+
+fn line(app: &App, ui: &mut Ui, id: &str, part: &Localized, says_missing: bool, actions: &mut Vec<Action>) {
     let tokens = app.tokens();
     let lang = app.lang();
     let Some(row) = app.library.row(id) else { return };
@@ -203,7 +233,9 @@ pub fn chapter_line(app: &App, ui: &mut Ui, id: &str, part: &Localized, actions:
     let (rect, response) = ui.allocate_exact_size(size, sense);
     let part = if part.is_empty() { String::new() } else { part_text(part, lang) };
     let title = format!("{}{part}", row.title.get(lang));
-    let mark = if row.is_written { progress_mark(app, id, row.n_steps) } else { NOT_WRITTEN.get(lang).to_owned() };
+    let missing = if row.is_written { "" } else { NOT_WRITTEN.get(lang) };
+    let mark = progress_mark(app, id, row.n_steps);
+    let mark = if says_missing && !row.is_written { missing.to_owned() } else { mark };
     let spoken = format!("{} {title} {mark}", row.number);
     response.widget_info(|| WidgetInfo::labeled(egui::Role::Button, row.is_written, &spoken));
     let is_lit = row.is_written && (response.hovered() || response.has_focus());
@@ -221,6 +253,7 @@ pub fn chapter_line(app: &App, ui: &mut Ui, id: &str, part: &Localized, actions:
     let left = x + tokens.px(30.0);
     let galley = elided(ui, &title, tokens.font(Type::Note), color, used.left() - left - tokens.px(8.0));
     ui.painter().galley(pos2(left, y - galley.size().y / 2.0), galley, color);
+    let response = if row.is_written { response } else { response.on_hover_text(missing) };
     if response.clicked() {
         actions.push(Action::Go(Route::chapter(id)));
     }

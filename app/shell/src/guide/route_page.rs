@@ -29,7 +29,7 @@ pub fn ui(app: &App, ui: &mut Ui, id: &str, actions: &mut Vec<Action>) {
         let tasks = guide.course.tasks_of(route);
         if tasks.is_empty() {
             widgets::card(ui, &tokens, |ui| {
-                widgets::card_header(ui, &tokens, CHAPTERS.get(lang), "", |_| {});
+                parts::heading(ui, &tokens, CHAPTERS.get(lang));
                 for id in guide.course.chapters_of(route) {
                     parts::chapter_line(app, ui, id, &Localized::default(), actions);
                 }

@@ -39,14 +39,14 @@ pub fn ui(app: &App, ui: &mut Ui, id: &str, actions: &mut Vec<Action>) {
         columns_ui(ui, &tokens, task, lang);
         ui.add_space(tokens.space.m);
         widgets::card(ui, &tokens, |ui| {
-            widgets::card_header(ui, &tokens, CHAPTERS.get(lang), "", |_| {});
+            parts::heading(ui, &tokens, CHAPTERS.get(lang));
             for (id, part) in &task.chapters {
                 parts::chapter_line(app, ui, id, part, actions);
             }
         });
         ui.add_space(tokens.space.m);
         widgets::card(ui, &tokens, |ui| {
-            widgets::card_header(ui, &tokens, EVIDENCE.get(lang), "", |_| {});
+            parts::heading(ui, &tokens, EVIDENCE.get(lang));
             evidence_page::legend_ui(ui, &tokens, lang);
             ui.add_space(tokens.space.xs);
             evidence_page::task_rows_ui(app, ui, task, actions);
@@ -56,7 +56,7 @@ pub fn ui(app: &App, ui: &mut Ui, id: &str, actions: &mut Vec<Action>) {
     });
 }
 
-/// Three columns, one below the other where there is no room.
+/// Three columns of one height, one below the other where there is no room.
 fn columns_ui(ui: &mut Ui, tokens: &Tokens, task: &Task, lang: Lang) {
     let all = [
         (MECHANISM, MECHANISM_MEANS, &task.mechanism),
@@ -67,43 +67,37 @@ fn columns_ui(ui: &mut Ui, tokens: &Tokens, task: &Task, lang: Lang) {
     let room = ui.available_width();
     let is_wide = room >= tokens.px(620.0);
     let width = if is_wide { (room - 2.0 * gap) / 3.0 } else { room };
-    let column = |ui: &mut Ui, idx: usize, least: f32| -> f32 {
-        let (name, means, text) = all[idx];
+    let inner = width - 2.0 * tokens.space.m;
+    let texts = all.map(|(_, _, text)| parts::laid(ui, tokens, text.get(lang), inner));
+    let tallest = texts.iter().map(|text| text.size().y).fold(0.0, f32::max);
+    let column = |ui: &mut Ui, idx: usize, height: f32| {
+        let (name, means, _) = all[idx];
         let is_exit = idx == 2;
         let fill = if is_exit { tokens.accent_soft } else { tokens.surface };
         let frame = egui::Frame::new().fill(fill).stroke(tokens.hairline()).corner_radius(tokens.card_corner());
-        let margin = tokens.space.m;
-        let inner = frame.inner_margin(egui::Margin::same(margin as i8)).show(ui, |ui| {
-            ui.set_width(width - 2.0 * margin);
+        frame.inner_margin(egui::Margin::same(tokens.space.m as i8)).show(ui, |ui| {
+            ui.set_width(inner);
             ui.spacing_mut().item_spacing.y = tokens.space.xxs;
             let color = if is_exit { tokens.accent } else { tokens.ink };
-            ui.label(
-                RichText::new(format!("{} · {}", idx + 1, name.get(lang))).font(tokens.font(Type::Card)).color(color),
-            );
+            let title = format!("{} · {}", idx + 1, name.get(lang));
+            ui.label(RichText::new(title).font(tokens.font(Type::Card)).color(color));
             parts::label(ui, tokens, means.get(lang));
-            ui.add_space(tokens.space.xxs);
-            parts::note(ui, tokens, text.get(lang), tokens.ink);
-            let height = ui.min_rect().height();
-            ui.set_min_height(least);
-            height
+            let galley = std::sync::Arc::clone(&texts[idx]);
+            let (rect, response) = ui.allocate_exact_size(vec2(inner, height), egui::Sense::hover());
+            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, galley.text()));
+            ui.painter().galley(rect.min, std::sync::Arc::clone(&galley), tokens.ink);
         });
-        inner.inner
     };
     if is_wide {
-        // The columns are as tall as the tallest was in the frame before.
-        let id = ui.scope_id().with(&task.id);
-        let least = ui.data(|data| data.get_temp::<f32>(id)).unwrap_or(0.0);
         ui.spacing_mut().item_spacing = vec2(gap, gap);
-        let heights: Vec<f32> =
-            ui.horizontal_top(|ui| (0..3).map(|idx| ui.vertical(|ui| column(ui, idx, least)).inner).collect()).inner;
-        let tallest = heights.into_iter().fold(0.0, f32::max);
-        if (tallest - least).abs() > 0.5 {
-            ui.data_mut(|data| data.insert_temp(id, tallest));
-            ui.ctx().request_discard("columns of one height");
-        }
+        ui.horizontal_top(|ui| {
+            for idx in 0..3 {
+                ui.vertical(|ui| column(ui, idx, tallest));
+            }
+        });
     } else {
-        for idx in 0..3 {
-            column(ui, idx, 0.0);
+        for (idx, text) in texts.iter().enumerate() {
+            column(ui, idx, text.size().y);
             ui.add_space(gap);
         }
     }

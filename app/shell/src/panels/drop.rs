@@ -2,14 +2,12 @@
 //! platform lets us look into it, by its name otherwise.
 
 use crate::app::App;
-use crate::intake::{self, Hovered, Use};
+use crate::intake::Hovered;
 use egui::{Align2, FontId, Id, LayerId, Order, Rect, Ui, pos2, vec2};
 use vramlab_kit::tokens::Type;
-use vramlab_units::{Lang, Text};
+use vramlab_units::Text;
 
 const RELEASE: Text = Text::new("松手，看看它是什么", "Release, and it is recognised");
-const FOLDER: Text = Text::new("文件夹：里面的章节会打开", "a folder: the chapters in it open");
-const BLIND: Text = Text::new("松手后按内容识别", "recognised by its content once you release");
 const PRIVATE: Text = Text::new("文件只在本机读取，不会上传", "Files are read here and go nowhere");
 
 pub fn ui(app: &mut App, ui: &Ui) {
@@ -20,15 +18,6 @@ pub fn ui(app: &mut App, ui: &Ui) {
         paint(app, ui, &hovering.files);
     }
     app.hovering = hovering;
-}
-
-/// What becomes of a file, and whether it is of use.
-fn line(file: &Hovered, lang: Lang) -> (String, bool) {
-    match &file.sniffed {
-        Some(sniffed) => (intake::in_a_line(sniffed, lang), intake::use_of(sniffed.kind) != Use::No),
-        None if file.is_folder => (FOLDER.get(lang).to_owned(), true),
-        None => (BLIND.get(lang).to_owned(), true),
-    }
 }
 
 fn paint(app: &App, ui: &Ui, files: &[Hovered]) {
@@ -54,7 +43,7 @@ fn paint(app: &App, ui: &Ui, files: &[Hovered]) {
     put(pos2(left, card.top() + tokens.space.l), RELEASE.get(lang), tokens.font(Type::Card), tokens.ink);
     for (idx, file) in files.iter().enumerate() {
         let top = card.top() + tokens.px(64.0) + row * idx as f32;
-        let (text, is_of_use) = line(file, lang);
+        let (text, is_of_use) = file.in_a_line(lang);
         put(pos2(left, top), &file.name, tokens.font(Type::NoteStrong), tokens.ink);
         let color = if is_of_use { tokens.accent } else { tokens.caution };
         put(pos2(left, top + tokens.px(22.0)), &text, tokens.font(Type::Note), color);

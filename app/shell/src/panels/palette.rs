@@ -4,7 +4,7 @@
 use crate::action::Action;
 use crate::app::App;
 use crate::commands::COMMANDS;
-use crate::route::Route;
+use crate::route::{Page, Route};
 use egui::{Align2, Area, Frame, Key, Order, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
@@ -12,6 +12,10 @@ use vramlab_kit::tokens::Type;
 use vramlab_units::Text;
 
 const HINT: Text = Text::new("输入命令、章节或步骤", "Type a command, chapter or step");
+const RECENT: Text = Text::new("最近打开", "Recent file");
+const ROUTE: Text = Text::new("路线", "Route");
+const TASK: Text = Text::new("任务", "Task");
+const SYMPTOM: Text = Text::new("症状", "Symptom");
 const NOTHING: Text = Text::new("没有匹配", "nothing matches");
 
 #[derive(Clone, Debug, Default)]
@@ -129,6 +133,7 @@ fn items(app: &App, ui: &Ui) -> Vec<Item> {
             action: (command.action)(app).map_err(|why| why.get(lang).to_owned()),
         })
         .collect();
+    out.extend(guide_items(app));
     for chapter in app.library.chapters() {
         let names = |text: &vramlab_units::Localized| {
             format!("{} {}", text.zh.as_deref().unwrap_or_default(), text.en.as_deref().unwrap_or_default())
@@ -153,6 +158,35 @@ fn items(app: &App, ui: &Ui) -> Vec<Item> {
         }
     }
     out
+}
+
+/// Files opened lately, routes, tasks and symptoms.
+fn guide_items(app: &App) -> Vec<Item> {
+    let lang = app.lang();
+    let both = |text: &vramlab_units::Localized| {
+        format!("{} {}", text.zh.as_deref().unwrap_or_default(), text.en.as_deref().unwrap_or_default())
+    };
+    let item = |kind: Text, title: &vramlab_units::Localized, id: &str, page: Page| Item {
+        title: format!("{} › {}", kind.get(lang), title.get(lang)),
+        also: format!("{} {} {id} {}", kind.zh, kind.en, both(title)),
+        keys: String::new(),
+        action: Ok(Action::Go(Route::page(page))),
+    };
+    let (course, handbook) = (&app.guide.course, &app.guide.handbook);
+    let recent = app.settings.recent.iter().enumerate().map(|(idx, recent)| Item {
+        title: format!("{} › {}", RECENT.get(lang), recent.name),
+        also: format!("{} {} {}", RECENT.zh, RECENT.en, recent.name),
+        keys: crate::panels::start::recent_words(app, recent),
+        action: Ok(Action::OpenRecent(idx)),
+    });
+    let routes =
+        course.routes.iter().map(|route| item(ROUTE, &route.title, &route.id, Page::Route { id: route.id.clone() }));
+    let tasks = course.tasks.iter().map(|task| item(TASK, &task.title, &task.id, Page::Task { id: task.id.clone() }));
+    let symptoms = handbook.symptoms.iter().map(|symptom| {
+        let page = Page::Help { symptom: Some(symptom.id.clone()), answers: Vec::new() };
+        item(SYMPTOM, &symptom.title, &symptom.id, page)
+    });
+    recent.chain(routes).chain(tasks).chain(symptoms).collect()
 }
 
 fn matching(items: Vec<Item>, query: &str) -> Vec<Item> {

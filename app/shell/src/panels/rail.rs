@@ -2,16 +2,28 @@
 
 use crate::action::Action;
 use crate::app::App;
+use crate::library::Row;
 use crate::panels::elided;
-use crate::route::Route;
+use crate::route::{Page, Route};
 use crate::text;
 use egui::{Align2, RichText, ScrollArea, Sense, TextEdit, Ui, pos2, vec2};
+use vramlab_kit::icons::Icon;
 use vramlab_kit::tokens::Type;
+use vramlab_kit::widgets::Button;
 use vramlab_units::{Lang, Text};
 
 const SEARCH: Text = Text::new("搜索章节", "Search chapters");
 const NOT_WRITTEN: Text = Text::new("这一章还没有写", "this chapter is not written yet");
 const NO_HIT: Text = Text::new("没有匹配的章节", "no chapter matches");
+
+const HOME: Text = Text::new("首页", "Start");
+const HELP: Text = Text::new("症状手册", "Symptoms");
+const EVIDENCE: Text = Text::new("证据表", "Evidence");
+const BY_LAYER: Text = Text::new("按层级", "By layer");
+const GROUPED: Text =
+    Text::new("目录怎样分组：按层级，或沿一条路线", "How the list is grouped: by layer, or along a route");
+const OPEN_ROUTE: Text = Text::new("打开这条路线", "Open this route");
+const PACKS: Text = Text::new("课程包", "Packs");
 
 const LAYERS: &[(&str, Text)] = &[
     ("analyse", Text::new("分析", "Analyse")),
@@ -35,7 +47,9 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
     });
     ui.add_space(tokens.space.s);
     search_ui(app, ui, actions);
-    ui.add_space(tokens.space.s);
+    ui.add_space(tokens.space.xxs);
+    places_ui(app, ui, actions);
+    group_ui(app, ui, actions);
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| list_ui(app, ui, lang, actions));
 }
 
@@ -71,22 +85,107 @@ fn list_ui(app: &App, ui: &mut Ui, lang: Lang, actions: &mut Vec<Action>) {
     if rows.is_empty() {
         ui.label(RichText::new(NO_HIT.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
     }
-    for (layer, title) in LAYERS {
-        let of_layer: Vec<_> = rows.iter().filter(|row| row.layer == *layer).collect();
-        if of_layer.is_empty() {
-            continue;
-        }
+    for (title, task, of_group) in groups(app, &rows, lang) {
         ui.add_space(tokens.space.s);
-        ui.label(RichText::new(title.get(lang)).font(tokens.font(Type::Small)).color(tokens.muted));
+        match task {
+            Some(task) => {
+                if Button::quiet(&title).show(ui, tokens).clicked() {
+                    actions.push(Action::Go(Route::page(Page::Task { id: task })));
+                }
+            }
+            None => {
+                ui.label(RichText::new(title).font(tokens.font(Type::Small)).color(tokens.muted));
+            }
+        }
         ui.add_space(tokens.space.xxs);
         ui.spacing_mut().item_spacing.y = 0.0;
-        for row in of_layer {
+        for row in of_group {
             row_ui(app, ui, lang, row, actions);
         }
     }
 }
 
-fn row_ui(app: &App, ui: &mut Ui, lang: Lang, row: &crate::library::Row, actions: &mut Vec<Action>) {
+/// A group of the list: its title, the task it is, its rows.
+type Group<'a> = (String, Option<String>, Vec<&'a Row>);
+
+/// The rows by layer, or in the order of the chosen route; empty groups are left out.
+fn groups<'a>(app: &App, rows: &'a [Row], lang: Lang) -> Vec<Group<'a>> {
+    let course = &app.guide.course;
+    let of =
+        |ids: &[&str]| -> Vec<&'a Row> { ids.iter().filter_map(|id| rows.iter().find(|row| row.id == *id)).collect() };
+    let packs = || rows.iter().filter(|row| row.layer == "pack").collect::<Vec<_>>();
+    let route = app.settings.rail_route.as_deref().and_then(|id| course.route(id));
+    let mut out: Vec<Group<'a>> = match route {
+        None => LAYERS
+            .iter()
+            .map(|(layer, title)| {
+                let of_layer = rows.iter().filter(|row| row.layer == *layer).collect();
+                (title.get(lang).to_owned(), None, of_layer)
+            })
+            .collect(),
+        Some(route) if course.tasks_of(route).is_empty() => {
+            vec![(route.text.get(lang).to_owned(), None, of(&course.chapters_of(route)))]
+        }
+        Some(route) => {
+            let tasks = course.tasks_of(route).into_iter().map(|task| {
+                let ids: Vec<&str> = task.chapters.iter().map(|(id, _)| id.as_str()).collect();
+                (crate::guide::task_page::title(task, lang), Some(task.id.clone()), of(&ids))
+            });
+            tasks.collect()
+        }
+    };
+    if route.is_some() {
+        out.push((PACKS.get(lang).to_owned(), None, packs()));
+    }
+    out.retain(|(_, _, rows)| !rows.is_empty());
+    out
+}
+
+/// The pages beside the chapters.
+fn places_ui(app: &App, ui: &mut Ui, actions: &mut Vec<Action>) {
+    let tokens = app.tokens();
+    let lang = app.lang();
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = tokens.px(2.0);
+        let help = Page::Help { symptom: None, answers: Vec::new() };
+        for (name, page) in [(HOME, Page::Start), (HELP, help), (EVIDENCE, Page::Evidence { route: None })] {
+            let is_here = std::mem::discriminant(&app.route.page) == std::mem::discriminant(&page);
+            if Button::quiet(name.get(lang)).selected(is_here).show(ui, tokens).clicked() {
+                actions.push(Action::Go(Route::page(page)));
+            }
+        }
+    });
+}
+
+/// By layer, or along one of the routes.
+fn group_ui(app: &App, ui: &mut Ui, actions: &mut Vec<Action>) {
+    let tokens = app.tokens();
+    let lang = app.lang();
+    let routes = &app.guide.course.routes;
+    let chosen = app.settings.rail_route.as_deref().and_then(|id| app.guide.course.route(id));
+    let name = chosen.map_or(BY_LAYER.get(lang), |route| route.title.get(lang));
+    ui.horizontal(|ui| {
+        let button = Button::quiet(name).icon(Icon::ChevronDown).hover(GROUPED.get(lang)).show(ui, tokens);
+        egui::Popup::menu(&button).show(|ui| {
+            if ui.selectable_label(chosen.is_none(), BY_LAYER.get(lang)).clicked() {
+                actions.push(Action::GroupRail(None));
+            }
+            for route in routes {
+                let is_chosen = chosen.is_some_and(|chosen| chosen.id == route.id);
+                if ui.selectable_label(is_chosen, route.title.get(lang)).clicked() {
+                    actions.push(Action::GroupRail(Some(route.id.clone())));
+                }
+            }
+        });
+        if let Some(route) = chosen
+            && Button::icon_only(Icon::ChevronRight, OPEN_ROUTE.get(lang)).show(ui, tokens).clicked()
+        {
+            actions.push(Action::Go(Route::page(Page::Route { id: route.id.clone() })));
+        }
+    });
+}
+
+fn row_ui(app: &App, ui: &mut Ui, lang: Lang, row: &Row, actions: &mut Vec<Action>) {
     let tokens = app.tokens();
     let is_here = app.chapter_id() == Some(row.id.as_str());
     let size = vec2(ui.available_width() - tokens.px(4.0), tokens.hit.max(tokens.px(30.0)));

@@ -1,10 +1,11 @@
 //! What an open row tells: hypothesis, level of evidence with what is missing, configuration, and the points with their
 //! intervals and their share of the floor.
 
+use super::table::{self, Cell};
 use crate::action::Action;
 use crate::app::App;
 use crate::report::{Line, Sheet, point_name};
-use egui::{Frame, Grid, Label, Margin, RichText, TextEdit, Ui};
+use egui::{Frame, Label, Margin, RichText, TextEdit, Ui};
 use vramlab_gpu::manifest::Experiment;
 use vramlab_kit::tokens::{Tokens, Type};
 use vramlab_units::{Lang, Text, show};
@@ -14,8 +15,8 @@ const HINT: Text = Text::new("你改了什么？为什么会变？", "What did y
 const LACKS: Text = Text::new("再上一级还缺：{}", "For the next level: {}");
 const POINT: Text = Text::new("测点", "Point");
 const MEDIAN: Text = Text::new("中位数", "Median");
-const INTERVAL: Text = Text::new("95 % 区间", "95 % interval");
-const FLOOR: Text = Text::new("下界/实测", "Floor share");
+const INTERVAL: Text = Text::new("95 % 区间", "95 %");
+const FLOOR: Text = Text::new("下界占比", "Floor");
 const FLOOR_MEANS: Text = Text::new(
     "下界是按要搬的字节和峰值带宽算出的最短时间；100 % 就是快到头了。",
     "The floor is the least time by the bytes to move and the peak bandwidth; 100 % is as fast as it gets.",
@@ -27,7 +28,7 @@ const MOST_POINTS: usize = 12;
 pub fn ui(app: &App, ui: &mut Ui, tokens: &Tokens, lang: Lang, idx: usize, actions: &mut Vec<Action>) {
     let Some(entry) = app.notebook.entries.get(idx) else { return };
     let sheet = Sheet::of(entry, &app.notebook, &app.library, lang);
-    let margin = Margin { left: 14, right: 4, top: 8, bottom: 8 };
+    let margin = Margin { left: 28, right: 12, top: 4, bottom: 12 };
     Frame::new().inner_margin(margin).show(ui, |ui| {
         ui.set_width(ui.available_width());
         hypothesis_ui(ui, tokens, lang, idx, &entry.hypothesis, actions);
@@ -44,7 +45,7 @@ pub fn ui(app: &App, ui: &mut Ui, tokens: &Tokens, lang: Lang, idx: usize, actio
             ui.add(Label::new(text).wrap());
         }
         let experiment = app.library.experiment(&entry.run.experiment).map(|(experiment, _)| experiment);
-        points_ui(ui, tokens, lang, idx, &sheet, experiment);
+        points_ui(ui, tokens, lang, &sheet, experiment);
     });
 }
 
@@ -66,52 +67,56 @@ fn hypothesis_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, idx: usize, kept: &st
     ui.add_space(tokens.space.xxs);
 }
 
-fn points_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, idx: usize, sheet: &Sheet, experiment: Option<&Experiment>) {
+/// Widths of name, median, interval and share of the floor.
+const SHARES: [f32; 4] = [0.3, 0.21, 0.31, 0.18];
+
+fn points_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, sheet: &Sheet, experiment: Option<&Experiment>) {
     if sheet.lines.is_empty() {
         return;
     }
-    ui.add_space(tokens.space.xxs);
+    ui.add_space(tokens.space.xs);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let title = experiment.map(|experiment| experiment.measure.title.get(lang)).unwrap_or_default();
+    let unit = if sheet.unit == "1" { String::new() } else { format!(" · {}", sheet.unit) };
+    note_small(ui, tokens, &format!("{title}{unit}"));
     let has_floor = sheet.lines.iter().any(|line| line.floor_ns.is_some());
-    let small = |text: &str| RichText::new(text).font(tokens.font(Type::Small)).color(tokens.muted);
-    let unit = if sheet.unit == "1" { String::new() } else { format!(" {}", sheet.unit) };
-    Grid::new(("points", idx)).num_columns(4).spacing([tokens.space.s, tokens.px(3.0)]).show(ui, |ui| {
-        ui.label(small(POINT.get(lang)));
-        ui.label(small(&format!("{}{unit}", MEDIAN.get(lang))));
-        ui.label(small(INTERVAL.get(lang)));
-        if has_floor {
-            ui.label(small(FLOOR.get(lang))).on_hover_text(FLOOR_MEANS.get(lang));
-        }
-        ui.end_row();
-        for line in sheet.lines.iter().take(MOST_POINTS) {
-            line_ui(ui, tokens, lang, line, experiment, has_floor);
-            ui.end_row();
-        }
-    });
+    let head = |text: Text| Cell::new(text.get(lang), Type::Small, tokens.muted);
+    let floor = if has_floor { head(FLOOR) } else { Cell::new("", Type::Small, tokens.muted) };
+    let row = table::row(ui, tokens, SHARES, [head(POINT), head(MEDIAN), head(INTERVAL), floor]);
+    if has_floor {
+        row.on_hover_text(FLOOR_MEANS.get(lang));
+    }
+    for line in sheet.lines.iter().take(MOST_POINTS) {
+        line_ui(ui, tokens, lang, line, experiment);
+    }
     let n_more = sheet.lines.len().saturating_sub(MOST_POINTS);
     if n_more > 0 {
-        ui.label(small(&MORE.get(lang).replace("{n}", &n_more.to_string())));
+        note_small(ui, tokens, &MORE.get(lang).replace("{n}", &n_more.to_string()));
     }
 }
 
-fn line_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, line: &Line, experiment: Option<&Experiment>, has_floor: bool) {
-    let mono = |text: String| RichText::new(text).font(tokens.font(Type::MonoSmall)).color(tokens.ink);
+fn note_small(ui: &mut Ui, tokens: &Tokens, text: &str) {
+    let text = RichText::new(text).font(tokens.font(Type::Small)).color(tokens.muted);
+    ui.add(Label::new(text).wrap());
+}
+
+fn line_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, line: &Line, experiment: Option<&Experiment>) {
     let dash = || "–".to_owned();
     let name = experiment.map_or_else(
         || line.x.map_or_else(dash, show::number),
         |experiment| point_name(experiment, &line.series, line.x, lang),
     );
-    let galley = super::super::elided(ui, &name, tokens.font(Type::Small), tokens.ink, tokens.px(92.0));
-    ui.add(Label::new(galley)).on_hover_text(&name);
-    match &line.invalid {
-        Some(why) => {
-            let struck = RichText::new(dash()).font(tokens.font(Type::MonoSmall)).color(tokens.bad);
-            ui.label(struck).on_hover_text(why.get(lang));
-        }
-        None => drop(ui.label(mono(line.measured.map_or_else(dash, show::number)))),
-    }
+    let mono = |text: Option<String>| Cell::new(text.unwrap_or_else(dash), Type::MonoSmall, tokens.ink);
     let interval = line.interval.map(|[low, high]| format!("{}–{}", show::number(low), show::number(high)));
-    ui.label(mono(interval.unwrap_or_else(dash)));
-    if has_floor {
-        ui.label(mono(line.share_of_floor().map_or_else(dash, |share| show::with_unit(share, "%"))));
+    let share = line.floor_ns.map(|_| line.share_of_floor().map_or_else(dash, |share| show::with_unit(share, "%")));
+    let measured = match line.invalid {
+        Some(_) => Cell::new("×", Type::MonoSmall, tokens.bad),
+        None => mono(line.measured.map(show::number)),
+    };
+    let share = Cell::new(share.unwrap_or_default(), Type::MonoSmall, tokens.ink);
+    let row =
+        table::row(ui, tokens, SHARES, [Cell::new(name, Type::Small, tokens.ink), measured, mono(interval), share]);
+    if let Some(why) = &line.invalid {
+        row.on_hover_text(why.get(lang));
     }
 }

@@ -1,13 +1,14 @@
 //! The right side: what the device does now, and every run that was kept: filtered, opened, set side by side.
 //!
 //! `gauges.rs` is the device, `list.rs` the rows (only those in sight are laid out), `row.rs` one of them, `detail.rs`
-//! what an open row tells, `versus.rs` baseline against candidate, `state.rs` what the panel remembers.
+//! what an open row tells, `versus.rs` baseline against candidate, `table.rs` their rows of numbers, `state.rs` what the panel remembers.
 
 mod detail;
 mod gauges;
 mod list;
 mod row;
 mod state;
+mod table;
 mod versus;
 
 pub use state::{NotebookView, Side};

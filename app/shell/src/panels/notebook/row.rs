@@ -13,6 +13,8 @@ use vramlab_units::{Lang, Text};
 
 pub const BASELINE: Text = Text::new("基线", "Baseline");
 pub const CANDIDATE: Text = Text::new("候选", "Candidate");
+const QUICK: Text = Text::new("快速", "quick");
+const FULL: Text = Text::new("完整", "full");
 const OPEN: Text = Text::new("展开", "open");
 const CLOSE: Text = Text::new("收起", "close");
 
@@ -30,7 +32,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang, idx: usize) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), height(tokens)), Sense::hover());
     let id = ui.scope_id().with(("run", n));
     let response = ui.interact(rect, id, Sense::click());
-    let about = about(entry);
+    let about = about(entry, lang);
     response.widget_info(|| {
         let what = if is_open { CLOSE } else { OPEN }.get(lang);
         let spoken = format!("#{n} {}. {}. {about}. {what}", sheet.title, sheet.verdict);
@@ -45,7 +47,12 @@ pub fn ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang, idx: usize) {
         (false, true) => tokens.stroke(1.0, tokens.muted),
         (false, false) => tokens.hairline(),
     };
-    ui.painter().rect(rect, tokens.card_corner(), tokens.surface, edge, StrokeKind::Inside);
+    // An open row and what it tells are one card.
+    let mut card = rect;
+    if is_open {
+        card.max.y += app.notebook_view.detail_height;
+    }
+    ui.painter().rect(card, tokens.card_corner(), tokens.surface, edge, StrokeKind::Inside);
     paint::focus_ring(ui, tokens, &response, rect, f32::from(tokens.card_radius));
     let inner = rect.shrink2(vec2(tokens.space.s, tokens.space.xs));
     paint_words(ui, tokens, inner, n, &sheet, &about, is_open);
@@ -96,21 +103,26 @@ fn picks_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang, inner: Rect
     let (n, experiment) = (app.notebook.entries[idx].n, app.notebook.entries[idx].run.experiment.clone());
     let bottom = Rect::from_min_max(pos2(inner.left() + tokens.px(10.0), inner.bottom() - tokens.hit), inner.max);
     let builder = UiBuilder::new().max_rect(bottom).layout(Layout::left_to_right(Align::Center)).id_salt(("pick", n));
-    ui.scope_builder(builder, |ui| {
-        for (side, word) in [(Side::Baseline, BASELINE), (Side::Candidate, CANDIDATE)] {
-            let is_chosen = app.notebook_view.pick(side).is_some_and(|pick| pick.n == n);
-            if Button::quiet(word.get(lang)).selected(is_chosen).show(ui, tokens).clicked() {
-                let lens = app.lens_of(&experiment);
-                app.notebook_view.toggle_pick(side, n, &lens);
-            }
+    // A child that leaves the list's own place alone.
+    let mut ui = ui.new_child(builder);
+    for (side, word) in [(Side::Baseline, BASELINE), (Side::Candidate, CANDIDATE)] {
+        let is_chosen = app.notebook_view.pick(side).is_some_and(|pick| pick.n == n);
+        if Button::quiet(word.get(lang)).selected(is_chosen).show(&mut ui, tokens).clicked() {
+            let lens = app.lens_of(&experiment);
+            app.notebook_view.toggle_pick(side, n, &lens);
         }
-    });
+    }
 }
 
 /// Device, mode and date.
-fn about(entry: &Entry) -> String {
+fn about(entry: &Entry, lang: Lang) -> String {
     let run = &entry.run;
-    let parts = [short_device(&run.device.name), run.mode.clone(), run.date.clone()];
+    let mode = match run.mode.as_str() {
+        "quick" => QUICK.get(lang),
+        "full" => FULL.get(lang),
+        other => other,
+    };
+    let parts = [short_device(&run.device.name), mode.to_owned(), run.date.clone()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 

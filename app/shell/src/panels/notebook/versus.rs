@@ -2,16 +2,18 @@
 
 use super::row::{BASELINE, CANDIDATE};
 use super::state::{Pick, Side};
+use super::table::{self, Cell};
 use crate::action::{Action, ExportFormat};
 use crate::app::App;
 use crate::report::{self, Pair, Sheet, Versus, change_tone, change_word, gain_words, overall_words, point_name};
 use crate::widgets;
-use egui::{Grid, Label, RichText, Ui};
+use egui::{Label, RichText, Ui};
 use vramlab_gpu::manifest::Experiment;
 use vramlab_gpu::verdict::{Compared, PointChange};
 use vramlab_kit::Icon;
 use vramlab_kit::tokens::{Tokens, Type, Verdict as Tone};
 use vramlab_kit::widgets::{Button, Note, finding};
+use vramlab_model::samples::Interval;
 use vramlab_units::{Lang, Text, show};
 
 const TITLE: Text = Text::new("基线与候选", "Baseline against candidate");
@@ -23,6 +25,7 @@ const METHOD: Text =
 const LENS: Text = Text::new("视角：{}", "Lens: {}");
 const EXPORT: Text = Text::new("报告", "Report");
 const MORE: Text = Text::new("还有 {n} 个点，报告里都有。", "{n} more points; the report has them all.");
+const GAIN: Text = Text::new("倍数", "Gain");
 const MOST_POINTS: usize = 8;
 
 /// Nothing until a run is chosen.
@@ -97,54 +100,48 @@ fn result_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, versus: &Versus, experime
     }
 }
 
+/// Widths of name, baseline, candidate and gain.
+const SHARES: [f32; 4] = [0.3, 0.22, 0.22, 0.26];
+
 fn table_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, compared: &Compared, experiment: Option<&Experiment>) {
-    Grid::new("versus").num_columns(4).spacing([tokens.space.s, tokens.px(3.0)]).show(ui, |ui| {
-        let small = |text: &str| RichText::new(text).font(tokens.font(Type::Small)).color(tokens.muted);
-        let unit = if compared.unit == "1" { "" } else { compared.unit.as_str() };
-        ui.label(small(unit));
-        ui.label(small(BASELINE.get(lang)));
-        ui.label(small(CANDIDATE.get(lang)));
-        ui.label(small(""));
-        ui.end_row();
-        for point in compared.points.iter().take(MOST_POINTS) {
-            let name = experiment.map_or_else(
-                || point.series.clone(),
-                |experiment| point_name(experiment, &point.series, point.x, lang),
-            );
-            let galley = crate::panels::elided(ui, &name, tokens.font(Type::Small), tokens.ink, tokens.px(84.0));
-            ui.add(Label::new(galley)).on_hover_text(&name);
-            point_ui(ui, tokens, lang, point);
-            ui.end_row();
-        }
-    });
+    let spacing = std::mem::replace(&mut ui.spacing_mut().item_spacing.y, 0.0);
+    let head = |text: &str| Cell::new(text, Type::Small, tokens.muted);
+    let unit = if compared.unit == "1" { "" } else { compared.unit.as_str() };
+    let cells = [head(unit), head(BASELINE.get(lang)), head(CANDIDATE.get(lang)), head(GAIN.get(lang))];
+    table::row(ui, tokens, SHARES, cells);
+    for point in compared.points.iter().take(MOST_POINTS) {
+        let name = experiment
+            .map_or_else(|| point.series.clone(), |experiment| point_name(experiment, &point.series, point.x, lang));
+        point_ui(ui, tokens, lang, name, point);
+    }
+    ui.spacing_mut().item_spacing.y = spacing;
 }
 
-fn point_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, point: &PointChange) {
-    for (interval, median) in [(point.baseline, point.medians[0]), (point.candidate, point.medians[1])] {
-        let text = median.map_or_else(|| "–".to_owned(), show::number);
-        let response = ui.label(RichText::new(text).font(tokens.font(Type::MonoSmall)));
-        if let Some(found) = interval {
-            response.on_hover_text(format!(
-                "95 % [{}, {}] · n = {}",
-                show::number(found.low),
-                show::number(found.high),
-                found.n
-            ));
-        }
-    }
-    let color = match change_tone(point.change) {
-        Tone::Neutral => tokens.muted,
-        tone => tokens.verdict(tone),
+fn point_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, name: String, point: &PointChange) {
+    let tone = change_tone(point.change);
+    let (sign, color) = match tone {
+        Tone::Good => ("▲", tokens.good),
+        Tone::Bad => ("▼", tokens.bad),
+        Tone::Caution => ("?", tokens.caution),
+        Tone::Neutral => ("=", tokens.muted),
     };
-    let word = change_word(point.change).get(lang);
-    let sign = match change_tone(point.change) {
-        Tone::Good => "▲",
-        Tone::Bad => "▼",
-        Tone::Caution => "?",
-        Tone::Neutral => "=",
+    let median = |median: Option<f64>| {
+        Cell::new(median.map_or_else(|| "–".to_owned(), show::number), Type::MonoSmall, tokens.ink)
     };
-    let text = RichText::new(format!("{sign} {}", gain_words(point))).font(tokens.font(Type::MonoSmall)).color(color);
-    ui.label(text).on_hover_text(word);
+    let gain = Cell::new(format!("{sign} {}", gain_words(point)), Type::MonoSmall, color);
+    let cells = [Cell::new(name, Type::Small, tokens.ink), median(point.medians[0]), median(point.medians[1]), gain];
+    let interval = |found: Option<Interval>, n: usize| match found {
+        Some(found) => format!("[{}, {}] n = {n}", show::number(found.low), show::number(found.high)),
+        None => format!("n = {n}"),
+    };
+    let [base, new] = [(point.baseline, point.n_samples[0]), (point.candidate, point.n_samples[1])];
+    let about = format!(
+        "{} · 95 % {} → {}",
+        change_word(point.change).get(lang),
+        interval(base.0, base.1),
+        interval(new.0, new.1)
+    );
+    table::row(ui, tokens, SHARES, cells).on_hover_text(about);
 }
 
 fn export(app: &App, lang: Lang, idx: [usize; 2], versus: &Versus, lens: String, format: ExportFormat) -> Action {

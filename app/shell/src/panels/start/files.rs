@@ -42,7 +42,7 @@ const COPY: Text = Text::new("复制命令", "Copy the command");
 pub fn card_ui(app: &App, ui: &mut Ui, tokens: &Tokens, actions: &mut Vec<Action>) {
     let lang = app.lang();
     widgets::card(ui, tokens, |ui| {
-        widgets::card_header(ui, tokens, OPEN.get(lang), "", |_| {});
+        parts::heading(ui, tokens, OPEN.get(lang));
         parts::note(ui, tokens, DROP.get(lang), tokens.muted);
         ui.add_space(tokens.space.xs);
         ui.horizontal_wrapped(|ui| {

@@ -26,18 +26,20 @@ const RECORDED: Text = Text::new(
 pub fn ui(app: &App, ui: &mut Ui, tokens: &Tokens, actions: &mut Vec<Action>) {
     let lang = app.lang();
     widgets::card(ui, tokens, |ui| {
-        widgets::card_header(ui, tokens, TITLE.get(lang), "", |_| {});
+        parts::heading(ui, tokens, TITLE.get(lang));
         for (backend, name, runs) in [(Backend::Cuda, "GPU", GPU_RUNS), (Backend::Cpu, "CPU", CPU_RUNS)] {
             let n = app.library.kernels().experiments.values().filter(|run| run.backend == backend).count();
             let runs = runs.get(lang).replace("{n}", &n.to_string());
             let state = app.platform.backend(backend);
             let (verdict, text) = words(&state, &runs, lang);
-            ui.horizontal_wrapped(|ui| {
+            let is_wide = ui.available_width() >= tokens.px(520.0);
+            let mut row = |ui: &mut Ui| {
                 widgets::verdict(ui, tokens, verdict, &format!("{name} · {text}"));
                 if state == BackendState::Unknown && widgets::link(ui, tokens, ASK_NOW.get(lang)).clicked() {
                     actions.push(Action::RetryRunner(backend));
                 }
-            });
+            };
+            if is_wide { ui.horizontal(row).inner } else { row(ui) }
         }
         let (n, devices) = recorded(app);
         let text = RECORDED.get(lang).replace("{n}", &n.to_string()).replace("{devices}", &devices);

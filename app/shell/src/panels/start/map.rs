@@ -9,10 +9,11 @@ use egui::{Align2, Rect, Sense, Ui, WidgetInfo, pos2, vec2};
 use std::rc::Rc;
 use vramlab_kit::icons::Icon;
 use vramlab_kit::tokens::{Tokens, Type};
-use vramlab_units::{Localized, Text};
+use vramlab_units::Text;
 
 const ROUTES: Text = Text::new("路线", "Routes");
 const ALL: Text = Text::new("全部章节", "All chapters");
+const GREY: Text = Text::new("，灰色的还没写", "; grey ones are to come");
 const EVIDENCE: Text = Text::new("证据表", "Evidence table");
 
 pub fn ui(app: &App, ui: &mut Ui, tokens: &Tokens, actions: &mut Vec<Action>) {
@@ -34,7 +35,7 @@ pub fn ui(app: &App, ui: &mut Ui, tokens: &Tokens, actions: &mut Vec<Action>) {
     ui.add_space(tokens.space.s);
     let ids = guide.course.route("full").map(|route| guide.course.chapters_of(route)).unwrap_or_default();
     widgets::card(ui, tokens, |ui| {
-        let written = route_page::written(app, &ids, lang);
+        let written = format!("{}{}", route_page::written(app, &ids, lang), GREY.get(lang));
         widgets::card_header(ui, tokens, ALL.get(lang), "", |ui| parts::label(ui, tokens, &written));
         chapters_ui(app, ui, tokens, &ids, actions);
     });
@@ -83,7 +84,7 @@ fn chapters_ui(app: &App, ui: &mut Ui, tokens: &Tokens, ids: &[&str], actions: &
                 ui.set_width(width);
                 ui.spacing_mut().item_spacing.y = 0.0;
                 for id in column {
-                    parts::chapter_line(app, ui, id, &Localized::default(), actions);
+                    parts::chapter_line_plain(app, ui, id, actions);
                 }
             });
         }

@@ -6,7 +6,7 @@ mod machine;
 mod map;
 mod resume;
 
-pub use files::{files_page, recent_ui};
+pub use files::{files_page, recent_words};
 
 use crate::action::Action;
 use crate::app::App;

@@ -1,0 +1,132 @@
+//! The drop zone: whatever the reader has is recognised by content, opened or led to its chapter, and remembered.
+
+use super::{Desk, settings};
+use vramlab_shell::platform::Event;
+use vramlab_shell::settings::ThemeChoice;
+use vramlab_shell::{App, Still};
+use vramlab_tests::root;
+use vramlab_units::Lang;
+
+fn sample(name: &str) -> Vec<u8> {
+    std::fs::read(root().join("tests/data").join(name)).unwrap()
+}
+
+fn arrive(desk: &mut Desk, name: &str, path: Option<&str>, bytes: &[u8]) {
+    let n_bytes = bytes.len() as u64;
+    desk.send(Event::Arrived { name: name.to_owned(), path: path.map(str::to_owned), bytes: bytes.to_vec(), n_bytes });
+}
+
+/// Under any name: a snapshot is a snapshot.
+#[test]
+fn a_snapshot_is_recognised_and_led_to_its_chapter() {
+    let mut desk = Desk::open("/");
+    arrive(&mut desk, "whatever.txt", None, &sample("files/mlp_adam.pickle"));
+    assert_eq!(desk.said()["route"], "/files");
+    for text in ["a PyTorch memory snapshot", "whatever.txt", "Handled by this chapter", "Errors and debugging"] {
+        assert!(desk.has(text), "{text}");
+    }
+    assert_eq!(desk.notes(), "[]");
+    desk.click("Out of memory in training");
+    assert_eq!(desk.said()["route"], "/help/training_oom");
+}
+
+#[test]
+fn a_log_leads_to_what_helps_now() {
+    let mut desk = Desk::open("/");
+    arrive(&mut desk, "smi", None, b"| NVIDIA-SMI 580.00   Driver Version: 580.00   CUDA Version: 13.0 |\n");
+    assert!(desk.has("the output of nvidia-smi") && desk.has("Driver Version: 580.00"));
+    arrive(&mut desk, "train.log", None, b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n");
+    assert!(desk.has("a log with a CUDA out-of-memory message"));
+}
+
+/// A checkpoint is told from a snapshot, with the way to record one.
+#[test]
+fn s5_a_checkpoint_is_told_from_a_snapshot() {
+    let mut desk = Desk::open("/");
+    arrive(&mut desk, "model.pickle", None, b"\x80\x02ccollections\nOrderedDict\nq\x00)Rq\x01.");
+    assert!(desk.has("a PyTorch checkpoint of weights, not a memory snapshot"));
+    assert!(desk.has("Nothing of it is run here") && desk.has("_record_memory_history"));
+}
+
+#[test]
+fn what_is_of_no_use_is_named_and_what_opens_is_offered() {
+    let mut desk = Desk::open("/");
+    arrive(&mut desk, "cat.png", None, b"\x89PNG\r\n\x1a\n");
+    assert!(desk.notes().contains("cat.png: a picture: of no use here"), "{}", desk.notes());
+    desk.click("What can be opened");
+    assert_eq!(desk.said()["route"], "/files");
+    for text in ["Opens at once", "a lesson pack", "a GGUF model", "a log of vLLM", "a picture"] {
+        assert!(desk.has(text), "{text}");
+    }
+}
+
+/// P, L: what is damaged or hostile is refused with the reason, and nothing else changes.
+#[test]
+fn hostile_files_change_nothing() {
+    let mut desk = Desk::open("/");
+    let n_before = desk.harness.state().library().chapter_ids().len();
+    let deep = [b"[".repeat(200_000), b"\x80\x04".to_vec()].concat();
+    for (name, bytes) in [
+        ("cut.zip", &b"PK\x03\x04\x14\x00"[..]),
+        ("progress.json", br#"{"vramlab_progress": 1, "chapters": "#),
+        ("future.json", br#"{"vramlab_progress": 99}"#),
+        ("notebook.json", br#"{"schema": 9, "next_n": 1, "entries": []}"#),
+        ("deep.json", &deep),
+        ("chapter.toml", b"schema = 9\n"),
+        ("x.vltrace", b"\x89VLTR\r\n\x1a\x01"),
+    ] {
+        arrive(&mut desk, name, None, bytes);
+        assert!(desk.notes().contains(name) || desk.said()["route"] == "/files", "{name}: {}", desk.notes());
+        assert_eq!(desk.harness.state().library().chapter_ids().len(), n_before, "{name}");
+    }
+    assert!(desk.harness.state().settings().recent.iter().all(|recent| recent.name != "cut.zip"));
+}
+
+/// The list of recent files: kept with its path, opened again from there, and honest about what is gone.
+#[test]
+fn recent_files_open_again_and_missing_ones_say_so() {
+    let bytes = sample("files/memory_summary.txt");
+    let still = Still::with_settings(&settings(Lang::En, ThemeChoice::Light));
+    still.inside.borrow_mut().disk.insert("/logs/summary.txt".to_owned(), bytes.clone());
+    let mut desk = Desk::on(still, [1440.0, 4_000.0]);
+    arrive(&mut desk, "summary.txt", Some("/logs/summary.txt"), &bytes);
+    desk.press_with(egui::Modifiers::ALT, egui::Key::Home);
+    assert!(desk.has("summary.txt. the output of memory_summary()"));
+    desk.click("summary.txt. the output of memory_summary()");
+    assert_eq!(desk.said()["route"], "/files");
+    // Another start of the program finds the list, and that the file is gone.
+    let kept = desk.inside.borrow().files.clone();
+    let again = Still::default();
+    again.inside.borrow_mut().files = kept;
+    let mut desk = Desk::on(again, [1440.0, 4_000.0]);
+    desk.press_with(egui::Modifiers::ALT, egui::Key::Home);
+    assert!(desk.has("no longer there"));
+    desk.click("summary.txt. the output of memory_summary() · no longer there");
+    assert!(desk.notes().contains("no longer where it was"), "{}", desk.notes());
+}
+
+/// On the web there is no path: the list asks for the file once more.
+#[test]
+fn without_a_path_the_list_asks_for_the_file_again() {
+    let mut desk = Desk::open("/");
+    arrive(&mut desk, "summary.txt", None, &sample("files/memory_summary.txt"));
+    desk.click("summary.txt. the output of memory_summary()");
+    assert!(desk.notes().contains("keeps no files"), "{}", desk.notes());
+}
+
+/// The overlay says by content what a release will do.
+#[test]
+fn the_overlay_says_what_will_happen() {
+    let still = Still::with_settings(&settings(Lang::En, ThemeChoice::Light));
+    still.inside.borrow_mut().disk.insert("/a/b.bin".to_owned(), sample("files/mlp_adam.pickle"));
+    let mut app = App::new(Box::new(still));
+    let ctx = egui::Context::default();
+    let hovered = egui::HoveredFile { path: Some("/a/b.bin".into()), ..Default::default() };
+    let input = egui::RawInput { hovered_files: vec![hovered], ..Default::default() };
+    let _ = ctx.run_ui(input, |ui| app.ui(ui));
+    let files = app.hovered();
+    assert_eq!(files.len(), 1);
+    let (name, line) = &files[0];
+    assert_eq!(name, "b.bin");
+    assert!(line.contains("a PyTorch memory snapshot") && line.contains("chapter 18"), "{line}");
+}
