@@ -52,10 +52,10 @@ struct Desk {
 }
 
 impl Desk {
-    fn open(lang: Lang, theme: Theme, size: [f32; 2], has_runs: bool) -> Self {
+    fn open(lang: Lang, theme: Theme, size: [f32; 2], query: &str, has_runs: bool) -> Self {
         let choice = if theme == Theme::Dark { ThemeChoice::Dark } else { ThemeChoice::Light };
         let mut still = Still::with_settings(&Settings { lang: Some(lang), theme: choice, ..Settings::default() });
-        still.route = Some("/ch/02_access_patterns/step/stride".to_owned());
+        still.route = Some(format!("/ch/02_access_patterns/step/stride{query}"));
         let mut app = App::new(Box::new(still));
         app.reveals_all = true;
         if has_runs {
@@ -90,8 +90,14 @@ impl Desk {
 }
 
 fn main() {
-    let folder = std::env::args().nth(1).unwrap_or_else(|| "target".to_owned());
-    let clicks: Vec<f32> = std::env::args().skip(2).map(|number| number.parse().unwrap()).collect();
+    let mut args = std::env::args().skip(1);
+    let folder = args.next().unwrap_or_else(|| "target".to_owned());
+    // A place in the address (`?lens=dram`), then places to click in the wide and in the narrow window.
+    let query = args.next().unwrap_or_default();
+    let numbers = |text: Option<String>| -> Vec<f32> {
+        text.unwrap_or_default().split(',').filter_map(|number| number.parse().ok()).collect()
+    };
+    let clicks = [numbers(args.next()), numbers(args.next())];
     let folder = Path::new(&folder);
     let looks = [
         (Lang::Zh, Theme::Light, [1440.0, 900.0], "zh-light-1440"),
@@ -101,15 +107,11 @@ fn main() {
     ];
     for (lang, theme, size, name) in looks {
         for has_runs in [false, true] {
-            let mut desk = Desk::open(lang, theme, size, has_runs);
-            desk.save(folder, &format!("notebook-{name}-{}", if has_runs { "runs" } else { "empty" }));
-            // Places are given for the wide window; a narrow one opens its drawer first.
-            if has_runs && size[0] > 1000.0 {
-                for at in clicks.chunks(2) {
-                    desk.click(pos2(at[0], at[1]));
-                }
-                desk.save(folder, &format!("notebook-{name}-clicked"));
+            let mut desk = Desk::open(lang, theme, size, &query, has_runs);
+            for at in clicks[usize::from(size[0] < 1000.0)].chunks(2) {
+                desk.click(pos2(at[0], at[1]));
             }
+            desk.save(folder, &format!("notebook-{name}-{}", if has_runs { "runs" } else { "empty" }));
         }
     }
 }

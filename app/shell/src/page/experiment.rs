@@ -75,6 +75,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, all: &Expe
         activity_ui(ui, &tokens, lang, &state, fetching.as_deref(), actions);
         if let Some(judged) = &shown.judged {
             verdict_ui(ui, &tokens, lang, &state, judged, experiment);
+            lens::verdict_note_ui(ui, &tokens, lang, experiment, &shown.key.lens);
             sketch::gap_ui(ui, &tokens, lang, experiment, &shown.data, &shown.key.curves);
             if !matches!(judged.verdict, Verdict::Incomplete) {
                 markdown_ui(app, ui, &chapter.id, &body.explain, actions);

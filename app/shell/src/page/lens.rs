@@ -21,6 +21,7 @@ const LENSES: Text = Text::new("视角", "Lens");
 const ABSENT: Text = Text::new("这个实验没有{lens}视角：{why}", "no {lens} lens here: {why}");
 const UNSAID: Text = Text::new("还没有人为它写观察量", "nobody has declared an observable for it yet");
 const MISSING: Text = Text::new("用这个视角看不了：{}", "this lens cannot show the run: {}");
+const OF_MEASURE: Text = Text::new("这个结论说的是「{}」", "this verdict is about \"{}\"");
 const UNKNOWN: Text = Text::new(
     "链接里的视角「{}」这个实验没有，显示原来的量",
     "this experiment has no lens \"{}\" as in the link; its own measure is shown",
@@ -62,8 +63,9 @@ impl<'a> Looking<'a> {
     pub fn see(self, experiment: &Experiment, run: &Run, judged: &Judged) -> Option<(Experiment, Judged)> {
         let Self::Lens(lens) = self else { return None };
         let measure = Measure { lens: lens.of, ..lens.shows.clone() };
-        // Marks of the axis stay; the effect is the measure's and is told in words, not drawn.
-        Some((Experiment { measure, ..experiment.clone() }, through(lens, run, judged)))
+        // The marks are the measure's.
+        let seen = Experiment { measure, marks: Vec::new(), ..experiment.clone() };
+        Some((seen, through(lens, run, judged)))
     }
 }
 
@@ -118,28 +120,24 @@ pub fn ui(
     let looking = Looking::of(experiment, &was);
     let mut kind = looking.kind(experiment);
     let mut id = was.clone();
-    ui.horizontal_wrapped(|ui| {
-        let small = RichText::new(LENSES.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted);
-        ui.label(small);
+    let is_narrow = ui.available_width() < tokens.px(480.0);
+    let mut choose = |ui: &mut Ui, id: &mut String| {
         let options = LensKind::ALL.map(|kind| (kind, kind.title().get(lang)));
         if segmented(ui, tokens, LENSES.get(lang), &mut kind, &options) {
-            id = first_id(experiment, kind);
+            *id = first_id(experiment, kind);
         }
-    });
-    let views = experiment.views(kind);
-    if views.len() > 1 {
-        ui.horizontal_wrapped(|ui| {
-            for view in views {
-                let (name, view_id, is_chosen) = match view {
-                    View::Measure => (&experiment.measure.title, "", looking == Looking::Measure),
-                    View::Lens(lens) => (&lens.shows.title, lens.id.as_str(), looking == Looking::Lens(lens)),
-                };
-                if widgets::pill(ui, tokens, is_chosen, name.get(lang)).clicked() {
-                    view_id.clone_into(&mut id);
-                }
-            }
-        });
+    };
+    if is_narrow {
+        choose(ui, &mut id);
     }
+    ui.horizontal_wrapped(|ui| {
+        if !is_narrow {
+            ui.label(RichText::new(LENSES.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
+            choose(ui, &mut id);
+            ui.add_space(tokens.space.xs);
+        }
+        observables_ui(ui, tokens, lang, experiment, looking, &mut id);
+    });
     if let Looking::Lens(lens) = looking
         && !lens.assumes.is_empty()
     {
@@ -155,6 +153,27 @@ pub fn ui(
         app.lenses.insert(experiment.id.clone(), id);
         let (chapter, step) = (chapter.id.clone(), step.id.clone());
         actions.push(Action::Address { chapter, step, before, params });
+    }
+}
+
+/// The observables of the lens that is looked through, where there are several.
+fn observables_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    experiment: &Experiment,
+    looking: Looking<'_>,
+    id: &mut String,
+) {
+    let views = experiment.views(looking.kind(experiment));
+    for view in views.iter().filter(|_| views.len() > 1) {
+        let (name, view_id, is_chosen) = match view {
+            View::Measure => (&experiment.measure.title, "", looking == Looking::Measure),
+            View::Lens(lens) => (&lens.shows.title, lens.id.as_str(), looking == Looking::Lens(lens)),
+        };
+        if widgets::pill(ui, tokens, is_chosen, name.get(lang)).clicked() {
+            view_id.clone_into(id);
+        }
     }
 }
 
@@ -185,6 +204,14 @@ pub fn nothing(looking: Looking<'_>, experiment: &Experiment, judged: Option<&Ju
             };
             Some(Localized::both(say(Lang::Zh), say(Lang::En)))
         }
+    }
+}
+
+/// Under another observable the verdict is still the measure's, and says so.
+pub fn verdict_note_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, experiment: &Experiment, id: &str) {
+    if Looking::of(experiment, id) != Looking::Measure {
+        let text = OF_MEASURE.get(lang).replace("{}", experiment.measure.title.get(lang));
+        ui.label(RichText::new(text).font(tokens.font(Type::Note)).color(tokens.muted));
     }
 }
 
