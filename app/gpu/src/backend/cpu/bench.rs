@@ -57,6 +57,11 @@ pub fn in_turn(
     Ok((subject, reference))
 }
 
+/// Times `subject` alone: nanoseconds of one launch, one a sample.
+pub fn alone(n_samples: usize, cx: &PointCx, subject: impl FnMut(usize)) -> Result<Vec<f64>, RunError> {
+    in_turn(n_samples, cx, subject, |_| {}).map(|(samples, _)| samples)
+}
+
 /// The time that is left for samples to be taken again.
 pub struct Patience(Duration);
 

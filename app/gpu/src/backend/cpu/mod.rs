@@ -1,14 +1,18 @@
 //! The processor as a device: really measured on the machine at hand, through the same plans and the same record.
 //!
 //! A routine is one entry of [`ROUTINES`]; `bench.rs` is how all of them measure, `memory.rs` where their data lies,
-//! `facts.rs` what the machine says about itself. Each routine times its subject and, between the samples, a reference
-//! of its own (a sequential walk, a copy, a counter alone on its line; `wide.rs` has the inner loops). The reference travels as a reading, so that
-//! an experiment can measure in units of it: clocks, neighbours and virtual machines shift both alike.
+//! `facts.rs` what the machine says about itself. A routine that compares times its subject and, between the samples, a
+//! reference of its own (a sequential walk, a copy, a counter alone on its line; `wide.rs` has the inner loops). The
+//! reference travels as a reading, so that an experiment can measure in units of it: clocks, neighbours and virtual
+//! machines shift both alike. Ladders of footprints and intensities are measured in GB/s and nanoseconds, without one.
 
 mod aos_soa;
 mod bench;
+mod chase;
 mod facts;
 mod false_sharing;
+mod fma_ramp;
+mod footprint;
 mod memory;
 mod strided_read;
 mod transpose;
@@ -51,8 +55,15 @@ pub struct Routine {
 }
 
 /// Every routine, in alphabetical order of ids.
-pub const ROUTINES: &[Routine] =
-    &[aos_soa::AOS_SOA, false_sharing::FALSE_SHARING, strided_read::STRIDED_READ, transpose::TRANSPOSE];
+pub const ROUTINES: &[Routine] = &[
+    aos_soa::AOS_SOA,
+    chase::CHASE,
+    false_sharing::FALSE_SHARING,
+    fma_ramp::FMA_RAMP,
+    footprint::FOOTPRINT,
+    strided_read::STRIDED_READ,
+    transpose::TRANSPOSE,
+];
 
 /// The routine called `id`.
 pub fn find(id: &str) -> Option<&'static Routine> {

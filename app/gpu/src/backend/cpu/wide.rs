@@ -40,6 +40,32 @@ wide! {
     fill_random = fill_random_body(words: &mut [u32], seed: u64, first: u64)
 }
 
+wide! {
+    /// `out[i]` is the float in `input[i]` after `turns` times x · a + b, product and sum rounded one after the other.
+    multiply_add = multiply_add_body(input: &[u32], out: &mut [u32], turns: usize, a: f32, b: f32)
+}
+
+/// Elements that go through their turns together: eight wide registers, so that no sum waits for the one before it.
+const TOGETHER: usize = 64;
+
+#[inline(always)]
+fn multiply_add_body(input: &[u32], out: &mut [u32], turns: usize, a: f32, b: f32) {
+    let (chunks, rest) = input.as_chunks::<TOGETHER>();
+    let (out_chunks, out_rest) = out.as_chunks_mut::<TOGETHER>();
+    for (from, to) in chunks.iter().zip(out_chunks) {
+        let mut values = from.map(f32::from_bits);
+        for _ in 0..turns {
+            for value in &mut values {
+                *value = *value * a + b;
+            }
+        }
+        *to = values.map(f32::to_bits);
+    }
+    for (from, to) in rest.iter().zip(out_rest) {
+        *to = (0..turns).fold(f32::from_bits(*from), |value, _| value * a + b).to_bits();
+    }
+}
+
 /// The common strides are known to the compiler, so that no loop is bound by its own arithmetic.
 #[inline(always)]
 fn strided_sum_body(words: &[u32], stride: usize) -> u32 {
@@ -121,6 +147,17 @@ mod tests {
                 .filter(|place| is_read(*place))
                 .fold(0u32, |sum, place| sum.wrapping_add(words[place]));
             assert_eq!(row_sum(&words, n_fields, n_read), expected, "{n_read} of {n_fields}");
+        }
+    }
+
+    /// One turn of 0.5 · x + 0.25 by hand: 1 → 0.75 → 0.625; the tail behind the wide part does the same.
+    #[test]
+    fn turns_of_a_multiply_add() {
+        let input = [1.0_f32.to_bits(); 70];
+        for (turns, expected) in [(0, 1.0), (1, 0.75), (2, 0.625)] {
+            let mut out = [0; 70];
+            multiply_add(&input, &mut out, turns, 0.5, 0.25);
+            assert!(out.iter().all(|word| f32::from_bits(*word) == expected), "{turns} turns");
         }
     }
 
