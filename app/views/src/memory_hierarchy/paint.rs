@@ -40,7 +40,9 @@ impl Scene<'_> {
             let x = self.painter.round_to_pixel_center(plot.left() + plot.width() * share as f32);
             self.painter.vline(x, plot.y_range(), Stroke::new(1.0, self.tokens.grid));
             let text = words::value(self.quantity, tick);
-            let at = pos2(x, plot.bottom() + self.tokens.px(6.0));
+            let half = ink::text_width(self.painter, &text, font.clone()) / 2.0;
+            let (first, last) = (self.geometry.rect.left() + half, self.geometry.rect.right() - half);
+            let at = pos2(x.clamp(first, last.max(first)), plot.bottom() + self.tokens.px(6.0));
             ink::text(self.painter, at, Align2::CENTER_TOP, text, font.clone(), self.tokens.muted);
         }
     }

@@ -16,7 +16,7 @@ use egui::{EventFilter, Key, PointerButton, Response, Sense, Ui};
 use layout::{Geometry, Hit};
 use paint::Scene;
 use question::{BLOCK_THREADS, MAX_ELEMS, Question, source_of};
-use vramlab_kit::{Command, Tokens, Verdict};
+use vramlab_kit::{Area, Command, Mark, Tokens, Verdict, legend};
 use vramlab_model::divergence::kernel::{Condition, Line, Walk};
 use vramlab_model::thread_index::LANES;
 use vramlab_units::show::with_unit;
@@ -102,6 +102,7 @@ impl ThreadStepper {
         figure::focus_ring(ui, tokens, &response);
         figure::speak(&response, &self.finding(lang), response.has_focus().then_some(now.as_str()));
         let said = picked.map_or(now, |hit| words::hit(&self.question, &self.walk, hit, lang));
+        legend_ui(ui, tokens, lang);
         figure::readout_ui(ui, tokens, &said);
     }
 
@@ -161,6 +162,16 @@ impl ThreadStepper {
             KeyNumber::new(Text::new("没有元素", "without an element"), launch.idle_threads().to_string()),
         ]
     }
+}
+
+/// What the cells of the listing mean.
+fn legend_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang) {
+    let entries = [
+        (Mark::Square(paint::at_work(tokens)), Text::new("在干活", "at work")),
+        (Mark::Square(paint::waiting(tokens)), Text::new("停着，也占槽", "standing still, slot paid for")),
+        (Mark::Area(Area::Free), Text::new("还没轮到", "still to come")),
+    ];
+    legend(ui, tokens, &entries.map(|(mark, text)| (mark, text.get(lang))));
 }
 
 /// A slot that shows the point: the else of a divided warp, the end of a united one.

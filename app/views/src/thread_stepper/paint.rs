@@ -1,7 +1,7 @@
 //! Painting the thread stepper. It sees the walk, the geometry and the tokens, and decides nothing.
 
 use super::layout::{Geometry, Hit, RowPlace};
-use super::question::{Question, ROWS, Row, source};
+use super::question::{INDEX, Question, ROWS, Row, source};
 use crate::ink;
 use crate::lanes::LANES;
 use egui::{Align2, Color32, CornerRadius, Painter, Rect, Shape, Stroke, StrokeKind, pos2};
@@ -12,6 +12,16 @@ use vramlab_units::Lang;
 
 /// Lanes have the colour that they have in the other figures.
 const LIT: Role = Role::Parameters;
+
+/// The colour of a lane that executes.
+pub fn at_work(tokens: &Tokens) -> Color32 {
+    tokens.role(LIT)
+}
+
+/// The colour of a lane that stands still.
+pub fn waiting(tokens: &Tokens) -> Color32 {
+    tokens.tint(tokens.role(LIT), 0.17)
+}
 
 /// Everything that painting reads.
 pub struct Scene<'a> {
@@ -62,7 +72,7 @@ impl Scene<'_> {
     }
 
     fn lit(&self) -> Color32 {
-        self.tokens.role(LIT)
+        at_work(self.tokens)
     }
 
     /// Wedges from a part to its enlargement.
@@ -104,7 +114,7 @@ impl Scene<'_> {
     /// A part of memory-less work: lit where threads have elements, dim where they have none, hatched without threads.
     fn fill(&self, rect: Rect, elems: f32, threads: f32) {
         let corner = CornerRadius::same(3);
-        let dim = self.tokens.tint(self.lit(), 0.18);
+        let dim = waiting(self.tokens);
         let upto = |share: f32| Rect::from_min_max(rect.min, pos2(rect.left() + rect.width() * share, rect.bottom()));
         self.painter.rect_filled(rect, corner, self.tokens.surface);
         self.painter.rect_filled(upto(threads), corner, dim);
@@ -156,7 +166,7 @@ impl Scene<'_> {
             if has(now) {
                 self.painter.circle_filled(center, lanes.radius, self.lit());
             } else if has(self.walk.threads) {
-                self.painter.circle_filled(center, lanes.radius, self.tokens.tint(self.lit(), 0.18));
+                self.painter.circle_filled(center, lanes.radius, waiting(self.tokens));
             } else {
                 self.painter.circle_stroke(center, lanes.radius - 0.5, Stroke::new(1.0, self.tokens.line));
             }
@@ -193,10 +203,13 @@ impl Scene<'_> {
     }
 
     fn source(&self, row: Row, place: &RowPlace, color: Color32) {
-        let (text, short) = source(row, self.question.condition);
         let font = self.tokens.font(Type::MonoSmall);
-        let fits = ink::text_width(self.painter, &text, font.clone()) <= self.geometry.source_width;
-        ink::text(self.painter, place.source, Align2::LEFT_CENTER, if fits { text } else { short }, font, color);
+        let mut text = source(row, self.question.condition);
+        if row == Row::Line(Line::Index) {
+            let fits = |text: &&&str| ink::text_width(self.painter, text, font.clone()) <= self.geometry.source_width;
+            text = INDEX.iter().find(fits).or(INDEX.last()).copied().unwrap_or_default().to_owned();
+        }
+        ink::text(self.painter, place.source, Align2::LEFT_CENTER, text, font, color);
     }
 
     fn slot(&self, line: Line, idx: usize, is_over: bool, place: &RowPlace) {
@@ -223,7 +236,7 @@ impl Scene<'_> {
                 self.painter.rect_filled(cell, corner, self.lit());
             }
             (true, false, true) => {
-                self.painter.rect_filled(cell, corner, self.tokens.tint(self.lit(), 0.15));
+                self.painter.rect_filled(cell, corner, waiting(self.tokens));
             }
             (false, true, _) => {
                 let stroke = Stroke::new(1.0, self.tokens.tint(self.tokens.muted, 0.55));

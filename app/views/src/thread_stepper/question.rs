@@ -128,24 +128,26 @@ pub fn source_of(condition: Condition) -> &'static str {
     }
 }
 
-/// A row as source text: as it is written, and a shorter form for narrow pages.
-pub fn source(row: Row, condition: Condition) -> (String, String) {
-    let same = |text: &str| (text.to_owned(), text.to_owned());
-    match row {
-        Row::Line(Line::Index) => {
-            ("i = blockIdx.x * blockDim.x + threadIdx.x".to_owned(), "i = blockIdx * blockDim + threadIdx".to_owned())
-        }
-        Row::Line(Line::Guard) => same("if (i < n)"),
-        Row::Line(Line::Load) => same("  x = a[i]"),
-        Row::Line(Line::Branch) => same(&format!("  if ({})", source_of(condition))),
-        Row::Line(Line::IfFirst) => same("    x = x * x"),
-        Row::Line(Line::IfSecond) => same("    x = x + 1"),
-        Row::Else => same("  else"),
-        Row::Line(Line::ElseFirst) => same("    x = x - 1"),
-        Row::Line(Line::ElseSecond) => same("    x = x / 2"),
-        Row::Line(Line::Store) => same("  a[i] = x"),
-    }
+/// A row as source text.
+pub fn source(row: Row, condition: Condition) -> String {
+    let text = match row {
+        Row::Line(Line::Index) => INDEX[0],
+        Row::Line(Line::Guard) => "if (i < n)",
+        Row::Line(Line::Load) => "  x = a[i]",
+        Row::Line(Line::Branch) => return format!("  if ({})", source_of(condition)),
+        Row::Line(Line::IfFirst) => "    x = x * x",
+        Row::Line(Line::IfSecond) => "    x = x + 1",
+        Row::Else => "  else",
+        Row::Line(Line::ElseFirst) => "    x = x - 1",
+        Row::Line(Line::ElseSecond) => "    x = x / 2",
+        Row::Line(Line::Store) => "  a[i] = x",
+    };
+    text.to_owned()
 }
+
+/// The longest line as it is written, and shorter for narrow pages.
+pub const INDEX: [&str; 3] =
+    ["i = blockIdx.x * blockDim.x + threadIdx.x", "i = blockIdx * blockDim + threadIdx", "i = number of thread"];
 
 #[cfg(test)]
 mod tests {

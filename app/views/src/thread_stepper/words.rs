@@ -68,7 +68,7 @@ pub fn slot(question: &Question, walk: &Walk, n_done: usize, lang: Lang) -> Stri
     let Some(Slot { line, mask }) = n_done.checked_sub(1).and_then(|idx| walk.slots.get(idx)).copied() else {
         return pick(lang, "还没开始。".into(), "Nothing has run yet.".into());
     };
-    let text = source(super::question::Row::Line(line), question.condition).0;
+    let text = source(super::question::Row::Line(line), question.condition);
     let text = text.trim();
     let (n_on, n_slots) = (mask.count_ones(), walk.slots.len());
     let n_waiting = walk.threads.count_ones() - n_on;
@@ -154,7 +154,7 @@ pub fn names(question: &Question, lang: Lang) -> [String; 3] {
 
 /// A statement for the table of numbers.
 pub fn statement(question: &Question, line: Line) -> String {
-    source(super::question::Row::Line(line), question.condition).0.trim().to_owned()
+    source(super::question::Row::Line(line), question.condition).trim().to_owned()
 }
 
 fn plural(count: u64, word: &str) -> String {
