@@ -96,8 +96,9 @@ impl Geometry {
         Rect::from_center_size(grip, vec2(44.0, 32.0) * self.scale)
     }
 
-    /// Where a label of `length` finds room along a slope, as a distance from its start: clear of every dot near it.
-    pub fn room_along(slope: &[Pos2], length: f32, obstacles: &[Pos2], reach: f32) -> Option<f32> {
+    /// Where a label of `length` finds room along a slope, as a distance from its start, `least` or more: clear of every
+    /// dot near it.
+    pub fn room_along(slope: &[Pos2], least: f32, length: f32, obstacles: &[Pos2], reach: f32) -> Option<f32> {
         let [from, to] = slope else { return None };
         let whole = (*to - *from).length();
         let unit = (*to - *from).normalized();
@@ -109,7 +110,7 @@ impl Geometry {
             .collect();
         let is_free = |start: f32| blocked.iter().all(|at| *at + reach < start || *at - reach > start + length);
         let n_places = (whole - length).max(0.0) as usize / 4;
-        (1..=n_places).map(|idx| idx as f32 * 4.0).find(|start| is_free(*start))
+        (1..=n_places).map(|idx| idx as f32 * 4.0).find(|start| *start >= least && is_free(*start))
     }
 
     /// TFLOP/s at the height of a pointer.
@@ -172,14 +173,14 @@ mod tests {
     fn labels_keep_clear_of_dots() {
         let slope = [pos2(0.0, 100.0), pos2(100.0, 0.0)];
         let on_it = pos2(20.0, 80.0);
-        let start = Geometry::room_along(&slope, 40.0, &[on_it], 10.0).unwrap();
+        let start = Geometry::room_along(&slope, 0.0, 40.0, &[on_it], 10.0).unwrap();
         assert!(start > 20.0 * 2.0_f32.sqrt() + 10.0, "{start}");
         assert_eq!(
-            Geometry::room_along(&slope, 40.0, &[pos2(50.0, 100.0)], 10.0),
+            Geometry::room_along(&slope, 0.0, 40.0, &[pos2(50.0, 100.0)], 10.0),
             Some(4.0),
             "a dot far off is no hindrance"
         );
-        assert_eq!(Geometry::room_along(&slope, 400.0, &[], 10.0), None);
+        assert_eq!(Geometry::room_along(&slope, 0.0, 400.0, &[], 10.0), None);
     }
 
     #[test]

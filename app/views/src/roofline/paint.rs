@@ -122,7 +122,7 @@ impl Scene<'_> {
             self.line(&slope, width, color, is_solid);
             let rate = if self.is_narrow() { String::new() } else { format!(" {}", words::rate(gb_per_s)) };
             let label = format!("{}{rate}", dot.tier.label());
-            self.along(&slope, &label, dot.tier == Tier::Hbm);
+            self.along(&slope, &label, dot.tier);
         }
         if self.answer.dots.is_empty() {
             return;
@@ -140,12 +140,19 @@ impl Scene<'_> {
     }
 
     /// A label above a slope, turned with it, where no dot is in its way.
-    fn along(&self, slope: &[Pos2], label: &str, is_strong: bool) {
+    fn along(&self, slope: &[Pos2], label: &str, tier: Tier) {
         let [from, to] = slope else { return };
-        let color = if is_strong { self.tokens.ink } else { self.tokens.muted };
+        let color = if tier == Tier::Hbm { self.tokens.ink } else { self.tokens.muted };
+        // Slopes that lie close have their names one after another.
+        let least = match tier {
+            _ if !self.is_narrow() => 0.0,
+            Tier::L1 => 0.0,
+            Tier::L2 => self.tokens.px(24.0),
+            Tier::Hbm => self.tokens.px(52.0),
+        };
         let galley = self.painter.layout_no_wrap(label.to_owned(), self.tokens.font(Type::Small), color);
         let reach = self.tokens.px(12.0);
-        let Some(start) = Geometry::room_along(slope, galley.size().x, &self.obstacles(), reach) else { return };
+        let Some(start) = Geometry::room_along(slope, least, galley.size().x, &self.obstacles(), reach) else { return };
         let unit = (*to - *from).normalized();
         let lift = vec2(unit.y, -unit.x) * (galley.size().y + self.tokens.px(1.0));
         let place = *from + unit * start + lift;
@@ -163,25 +170,31 @@ impl Scene<'_> {
         dots.chain(trail).flatten().chain(geometry.hbm_grip(self.hbm_gb_per_s())).collect()
     }
 
+    /// The ridge, and which side of it is whose.
     fn ridge(&self) {
         let Self { painter, tokens, geometry, answer, lang, .. } = self;
         let Some(at) = geometry.plane.pos(answer.ridge, answer.peak_tflops) else { return };
-        if at.x > geometry.plane.rect.right() {
+        let plot = geometry.plane.rect;
+        if at.x > plot.right() {
             return;
         }
-        let foot = pos2(at.x, geometry.plane.rect.bottom());
-        ink::dashes(painter, &[at, foot], Stroke::new(1.0, tokens.line), tokens.px(2.0), tokens.px(4.0));
-        let label = words::ridge(answer.ridge, *lang);
-        let place = foot - vec2(-tokens.px(5.0), tokens.px(4.0));
-        ink::text_on(
-            painter,
-            place,
-            Align2::LEFT_BOTTOM,
-            label,
-            tokens.font(Type::Small),
-            tokens.muted,
-            tokens.tint(tokens.ink, 0.045),
-        );
+        let foot = pos2(at.x, plot.bottom());
+        ink::dashes(painter, &[at, foot], Stroke::new(1.0, tokens.muted), tokens.px(2.0), tokens.px(4.0));
+        let (font, gap) = (tokens.font(Type::Small), tokens.px(6.0));
+        let [memory, compute] = words::sides(*lang);
+        let ridge = words::ridge(answer.ridge, *lang);
+        let width = |text: &str| ink::text_width(painter, text, font.clone());
+        let low = foot.y - tokens.px(4.0);
+        let right = pos2(foot.x + gap, low);
+        ink::text(painter, right, Align2::LEFT_BOTTOM, &ridge, font.clone(), tokens.muted);
+        if width(memory) + 2.0 * gap < foot.x - plot.left() {
+            let left = pos2(foot.x - gap, low);
+            ink::text(painter, left, Align2::RIGHT_BOTTOM, memory, font.clone(), tokens.ink);
+        }
+        let after = foot.x + width(&ridge) + 3.0 * gap;
+        if after + width(compute) < plot.right() {
+            ink::text(painter, pos2(after, low), Align2::LEFT_BOTTOM, compute, font, tokens.ink);
+        }
     }
 
     /// The way of a product from batch 1 to 1024.
@@ -277,11 +290,12 @@ impl Scene<'_> {
             }
         }
         for (at, name) in named {
-            let place = at + vec2(tokens.px(4.0), tokens.px(12.0));
             let bounds = self.geometry.plane.rect;
             let width = ink::text_width(painter, &name, tokens.font(Type::NoteStrong));
-            let place = pos2(place.x.min(bounds.right() - width), place.y.min(bounds.bottom() - tokens.px(18.0)));
-            ink::text(painter, place, Align2::LEFT_TOP, name, tokens.font(Type::NoteStrong), tokens.ink);
+            let left = if dots.len() == 1 { at.x + tokens.px(4.0) } else { at.x - width / 2.0 };
+            let left = left.clamp(bounds.left(), (bounds.right() - width).max(bounds.left()));
+            let top = (at.y + tokens.px(12.0)).min(bounds.bottom() - tokens.px(18.0));
+            ink::text(painter, pos2(left, top), Align2::LEFT_TOP, name, tokens.font(Type::NoteStrong), tokens.ink);
         }
     }
 

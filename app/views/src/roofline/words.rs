@@ -20,6 +20,14 @@ pub fn ridge(ridge: f64, lang: Lang) -> String {
     pick(lang, format!("脊点 {}", number(ridge)), format!("ridge {}", number(ridge)))
 }
 
+/// Which ceiling binds left and right of the ridge.
+pub fn sides(lang: Lang) -> [&'static str; 2] {
+    match lang {
+        Lang::Zh => ["← 显存先到顶", "计算先到顶 →"],
+        Lang::En => ["← memory binds", "compute binds →"],
+    }
+}
+
 /// A bandwidth in the unit that fits.
 pub fn rate(gb_per_s: f64) -> String {
     if gb_per_s >= 1000.0 { with_unit(gb_per_s / 1000.0, "TB/s") } else { with_unit(gb_per_s, "GB/s") }
