@@ -16,6 +16,8 @@ const FAULTS: &str = "app/gpu/tests/runner/faults.rs";
 const LIFE: &str = "app/gpu/tests/runner/life.rs";
 const STORE: &str = "app/lesson/src/progress/store_tests.rs";
 const MERGE: &str = "app/lesson/src/progress/merge.rs";
+const SCHEDULE: &str = "app/lesson/src/schedule_tests.rs";
+const DUE: &str = "app/lesson/src/due.rs";
 const SAVER: &str = "app/lesson/src/progress/saver.rs";
 const BROWSER: &str = "tests/browser/faults.mjs";
 const PACKS: &str = "tests/suites/pages/files.rs";
@@ -98,8 +100,11 @@ const COVERED: &[(&str, &str, &str)] = &[
     ("P4", STORE, "p4_after_a_power_cut_at_any_operation_the_old_or_the_new_document_is_there"),
     ("P5", MERGE, "p5_done_beats_not_done_and_the_later_answer_wins"),
     ("P5", STORE, "p5_two_windows_lose_nothing"),
+    ("P5", SCHEDULE, "p5_two_windows_keep_both_reviews"),
     ("P6", MERGE, "p6_order_is_the_counter"),
+    ("P6", SCHEDULE, "p6_a_clock_that_jumps_neither_loses_a_question_nor_breaks_a_number"),
     ("P7", MERGE, "p7_unknown_ids_and_fields_are_kept"),
+    ("P7", DUE, "p7_questions_that_are_gone_are_not_due_and_not_lost"),
     ("P8", SAVER, "p8_an_answer_is_due_within_two_seconds"),
     ("P8", FLOWS, "p8_answers_settings_and_place_are_there_in_the_next_window"),
     ("B1", BROWSER, "B1: without WebGL 2 there is a sentence and the text version"),

@@ -21,7 +21,10 @@ pub struct Day(pub i64);
 impl Day {
     /// `2026-11-30`; nothing if it is no date.
     pub fn parse(text: &str) -> Option<Self> {
-        let date: NaiveDate = text.parse().ok()?;
+        let mut parts = text.split('-');
+        let (year, month, day) =
+            (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let date = NaiveDate::from_ymd_opt(year, month, day).filter(|_| parts.next().is_none())?;
         Some(Self(date.signed_duration_since(NaiveDate::default()).num_days()))
     }
 

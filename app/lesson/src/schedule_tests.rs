@@ -10,7 +10,9 @@ fn days_are_counted_from_1970() {
     assert_eq!(Day::parse("1970-01-01"), Some(Day(0)));
     assert_eq!(Day::parse("2000-03-01"), Some(Day(11_017))); // 30 years of 365 days, 7 leap days, 31 + 29 days
     assert_eq!(Day::parse("2026-11-30"), Some(TODAY));
-    assert_eq!(Day::parse("tomorrow"), None);
+    for text in ["tomorrow", "2026-02-30", "2026-11", "2026-11-30-1", "", "99999999-1-1"] {
+        assert_eq!(Day::parse(text), None, "{text}");
+    }
 }
 
 #[test]

@@ -42,11 +42,11 @@ fn a_prediction_is_kept_and_revealed_with_its_gap() {
         |body| matches!(body, StepBody::Predict(predict) if matches!(predict.question.form, Form::Number { .. })),
     );
     let mut desk = Desk::open(&route("puzzle"));
-    assert!(!desk.has("off by"), "nothing is revealed before the reader has predicted");
+    assert!(!desk.has("too low by"), "nothing is revealed before the reader has predicted");
     answer(&mut desk, &title, "128");
     assert!(desk.has("Your prediction") && desk.has("128\u{2009}B"));
     desk.click_below(&title, "Reveal");
-    assert!(desk.has("model 256\u{2009}B, you 128\u{2009}B: off by 2×"));
+    assert!(desk.has("model 256\u{2009}B, you 128\u{2009}B: too low by a factor of 2"));
 }
 
 #[test]

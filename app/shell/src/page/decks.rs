@@ -16,7 +16,7 @@ use vramlab_units::{Lang, Text};
 const AUDITS: Text = Text::new("审一审这些说法", "Judge these claims");
 const AUDITS_TERM: Text = Text::new("说法核查", "audits");
 const REVIEWS: Text = Text::new("复习", "Review");
-const REVIEWS_TERM: Text = Text::new("复习题", "questions");
+const DUE: Text = Text::new("今天到期", "Due today");
 const BACK: Text = Text::new("下次再问：{when}", "Comes back {when}");
 const AGAIN: Text = Text::new("再做一次", "Once more");
 const REDRAW: Text = Text::new("换一组参数", "Draw new parameters");
@@ -122,7 +122,7 @@ fn reviews_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, chapter: &Chapter, ac
         };
         let n_seen = chapter.reviews.iter().filter(|question| seen(question) > 0).count();
         let count = format!("{n_seen}/{}", chapter.reviews.len());
-        widgets::card_header(ui, tokens, REVIEWS.get(lang), REVIEWS_TERM.get(lang), |ui| {
+        widgets::card_header(ui, tokens, REVIEWS.get(lang), "", |ui| {
             ui.label(RichText::new(count).font(tokens.font(Type::Mono)).color(tokens.muted));
         });
         let idx = deck_idx(app, ui, tokens, chapter, "reviews", chapter.reviews.len());
@@ -131,8 +131,10 @@ fn reviews_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, chapter: &Chapter, ac
         let draw = answers::draw(question, n);
         check::body_ui(app, ui, chapter, &question.id, question, &draw, Keeps::Review, actions);
         if let Some(schedule) = app.progress.schedule(&chapter.id, &question.id) {
-            let when = crate::study::when(schedule.due_day, app.today(), lang);
-            let text = BACK.get(lang).replace("{when}", &when);
+            let text = match schedule.is_due(app.today()) {
+                true => DUE.get(lang).to_owned(),
+                false => BACK.get(lang).replace("{when}", &crate::study::when(schedule.due_day, app.today(), lang)),
+            };
             ui.label(RichText::new(text).font(tokens.font(Type::Note)).color(tokens.muted));
         }
         let is_answered = app.steps.get(&chapter.id, &question.id).is_answered;

@@ -24,7 +24,12 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, items: &[Localized], order: 
     let size = vec2(ui.available_width(), row * (items.len() as f32 + 1.0));
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Figure, true, &words));
-    let column = (rect.width() * 0.38).min(tokens.px(300.0));
+    let width = |item: &Localized| {
+        let galley = ui.painter().layout_no_wrap(item.get(lang).to_owned(), tokens.font(Type::Note), tokens.ink);
+        galley.size().x
+    };
+    let widest = items.iter().map(width).fold(tokens.px(80.0), f32::max) + tokens.space.m;
+    let column = widest.min(rect.width() * 0.38);
     let left = Rect::from_min_size(rect.min, vec2(column, rect.height()));
     let between = (rect.width() - 2.0 * column).min(tokens.px(180.0));
     let right_x = left.right() + between;
@@ -58,16 +63,9 @@ pub fn words(items: &[Localized], order: &[usize], lang: Lang) -> String {
     if swapped.is_empty() {
         return ALL_RIGHT.get(lang).to_owned();
     }
-    let name = |idx: usize| items.get(idx).map_or("", |item| item.get(lang));
-    let spaced = |name: &str| {
-        // Between 汉字 and Latin letters stands a space.
-        let is_latin = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-        let lead = if lang == Lang::Zh && is_latin(name.chars().next()) { " " } else { "" };
-        let tail = if lang == Lang::Zh && is_latin(name.chars().last()) { " " } else { "" };
-        format!("{lead}{name}{tail}")
-    };
+    let name = |idx: usize| spaced(items.get(idx).map_or("", |item| item.get(lang)), lang);
     let pair = |(first, second): &(usize, usize)| {
-        PAIR.get(lang).replace("{first}", &spaced(name(*second))).replace("{second}", &spaced(name(*first)))
+        PAIR.get(lang).replace("{first}", &name(*second)).replace("{second}", &name(*first))
     };
     let mut pairs: Vec<String> = swapped.iter().take(MOST_PAIRS).map(pair).map(|pair| pair.trim().to_owned()).collect();
     if swapped.len() > MOST_PAIRS {
@@ -79,6 +77,15 @@ pub fn words(items: &[Localized], order: &[usize], lang: Lang) -> String {
         .replace("{n}", &swapped.len().to_string())
         .replace("{all}", &(n * n.saturating_sub(1) / 2).to_string())
         .replace("{pairs}", &pairs.join(if lang == Lang::Zh { "，" } else { ", " }))
+}
+
+/// A name inside a Chinese sentence: a space between 汉字 and Latin letters or digits, none between 汉字.
+pub(super) fn spaced(name: &str, lang: Lang) -> String {
+    let side = |c: Option<char>| if c.is_some_and(|c| c.is_ascii_alphanumeric()) { " " } else { "" };
+    match lang {
+        Lang::Zh => format!("{}{name}{}", side(name.chars().next()), side(name.chars().last())),
+        Lang::En => name.to_owned(),
+    }
 }
 
 #[cfg(test)]

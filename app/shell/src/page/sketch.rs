@@ -4,7 +4,7 @@
 use crate::action::Action;
 use crate::answers::Given;
 use crate::app::App;
-use crate::page::{StepState, chart};
+use crate::page::{StepState, chart, order_gap};
 use crate::route::Route;
 use crate::widgets;
 use egui::{RichText, Ui};
@@ -24,11 +24,11 @@ const MISSING: Text = Text::new("至少画 {n} 处", "draw at least {n} places")
 const CLEAR: Text = Text::new("重画", "Start over");
 const SEE: Text = Text::new("和实测放在一起看 →", "See it beside the measurement →");
 const CLOSE: Text = Text::new(
-    "你画的曲线：{n} 处都在实测的 25 % 以内，最大的差在 {x}",
+    "你画的曲线：{n} 处都在实测的 25 % 以内，最大的差在{x}处",
     "Your curve lies within 25 % of the truth at all {n} places; the largest gap is at {x}",
 );
 const GAP: Text = Text::new(
-    "你画的曲线：差得最多的是 {x}，你画 {given}，实际 {truth}，{by}；{n} 处里 {close} 处在 25 % 以内，{above} 处偏高，{below} 处偏低",
+    "你画的曲线：差得最多的是{x}，你画 {given}，实际 {truth}，{by}；{n} 处里 {close} 处在 25 % 以内，{above} 处偏高，{below} 处偏低",
     "Your curve: the largest gap is at {x}, drawn {given}, truth {truth}, {by}; of {n} places {close} within 25 %, {above} too high, {below} too low",
 );
 const HIGH: Text = Text::new("是实际的 {r} 倍", "too high by a factor of {r}");
@@ -222,7 +222,10 @@ fn place(experiment: &Experiment, data: &ChartData, x: f64, lang: Lang) -> Strin
 /// The gap of a curve: where it is largest, by how much, and on which side the rest lies.
 pub fn words(gap: &CurveGap, data: &ChartData, x: &str, lang: Lang) -> String {
     if gap.n_close == gap.n_compared {
-        return CLOSE.get(lang).replace("{n}", &gap.n_compared.to_string()).replace("{x}", x);
+        return CLOSE
+            .get(lang)
+            .replace("{n}", &gap.n_compared.to_string())
+            .replace("{x}", order_gap::spaced(x, lang).trim_end());
     }
     let by = match ratio(gap) {
         Some(ratio) if ratio > 1.0 => HIGH.get(lang).replace("{r}", &show::number(ratio)),
@@ -230,7 +233,7 @@ pub fn words(gap: &CurveGap, data: &ChartData, x: &str, lang: Lang) -> String {
         None => OFF.get(lang).replace("{r}", &show::with_unit((gap.given - gap.truth).abs(), &data.y.unit)),
     };
     GAP.get(lang)
-        .replace("{x}", x)
+        .replace("{x}", order_gap::spaced(x, lang).trim_end())
         .replace("{given}", &show::with_unit(gap.given, &data.y.unit))
         .replace("{truth}", &show::with_unit(gap.truth, &data.y.unit))
         .replace("{by}", &by)

@@ -10,7 +10,6 @@ use vramlab_kit::tokens::{Tokens, Type};
 use vramlab_units::{Lang, Text};
 
 const TITLE: Text = Text::new("今天复习", "Due today");
-const TERM: Text = Text::new("复习", "reviews");
 const DUE: Text = Text::new("{n} 题到期", "{n} due");
 const NEW: Text = Text::new("{n} 题还没做过", "{n} not asked before");
 const START: Text = Text::new("开始复习", "Start");
@@ -26,7 +25,7 @@ pub fn due_ui(app: &App, ui: &mut Ui, tokens: &Tokens, actions: &mut Vec<Action>
         return;
     }
     widgets::card(ui, tokens, |ui| {
-        widgets::card_header(ui, tokens, TITLE.get(lang), TERM.get(lang), |ui| {
+        widgets::card_header(ui, tokens, TITLE.get(lang), "", |ui| {
             if due.n_all() > 0 {
                 let is_open = app.study.session.as_ref().is_some_and(|session| session.current().is_some());
                 let label = if is_open { GO_ON } else { START };
@@ -38,9 +37,10 @@ pub fn due_ui(app: &App, ui: &mut Ui, tokens: &Tokens, actions: &mut Vec<Action>
         ui.label(RichText::new(words(app, &due, lang)).font(tokens.font(Type::Body)).color(tokens.ink));
         for (chapter, n) in &due.by_chapter {
             ui.horizontal_wrapped(|ui| {
-                ui.label(RichText::new(n.to_string()).font(tokens.font(Type::Mono)).color(tokens.ink));
                 let name = chapter_name(app, chapter, lang);
                 ui.label(RichText::new(name).font(tokens.font(Type::Note)).color(tokens.muted));
+                let n = format!("× {n}");
+                ui.label(RichText::new(n).font(tokens.font(Type::MonoSmall)).color(tokens.muted));
             });
         }
     });

@@ -152,10 +152,13 @@ impl Brush<'_> {
             }
             let (low, high) = (from.y.max(to.y), from.y.min(to.y));
             painter.vline(from.x, high..=low, tokens.stroke(4.0, tokens.tint(tokens.ink, 0.3)));
-            let is_right = from.x > frame.plot.center().x;
-            let (align, side) = if is_right { (Align2::RIGHT_CENTER, -1.0) } else { (Align2::LEFT_CENTER, 1.0) };
-            let middle = f32::midpoint(low, high).clamp(frame.plot.top(), frame.plot.bottom());
-            let place = pos2(from.x + side * tokens.px(11.0), middle);
+            // Above the upper end, where the lines below do not run through it; inside at the right edge.
+            let is_edge = frame.plot.right() - from.x < tokens.px(24.0);
+            let (align, x) = match is_edge {
+                true => (Align2::RIGHT_BOTTOM, from.x + tokens.px(8.0)),
+                false => (Align2::CENTER_BOTTOM, from.x),
+            };
+            let place = pos2(x, (high - tokens.px(9.0)).max(frame.plot.top() + tokens.px(16.0)));
             let font = tokens.font(Type::NoteStrong);
             ink::text_on(painter, place, align, &gap.label, font, tokens.ink, tokens.surface);
         }
