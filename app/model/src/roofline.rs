@@ -7,7 +7,8 @@
 //! in flight (`bytes_in_flight`) stays below all roofs; the model does not see that. A level without bytes sets no limit.
 //! Source: S. Williams, A. Waterman, D. Patterson, "Roofline: An Insightful Visual Performance Model for Multicore
 //! Architectures", CACM 52(4), 2009; levels as in C. Yang, T. Kurth, S. Williams, "Hierarchical Roofline Analysis for
-//! GPUs", 2019 (arXiv 2009.02449 has the later form).
+//! GPUs: Accelerating Performance Optimization for the NERSC-9 Perlmutter System", Concurrency and Computation 32(20),
+//! 2020.
 //! Errors: ceilings that are not positive, a level with bytes but no ceiling or the reverse, no work at all, and a
 //! measured time that is shorter than the ceilings allow: then the counters or a ceiling are wrong.
 

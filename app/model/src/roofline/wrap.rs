@@ -19,8 +19,9 @@ impl Model for Roofline {
         "Work and transfers overlap fully and each runs at its ceiling; a kernel with too few bytes in flight stays below \
          every roof. A level without bytes sets no limit.",
     );
-    const SOURCE: &'static str = "Williams, Waterman, Patterson, \"Roofline\", CACM 52(4), 2009; hierarchical form: \
-                                  Yang, Kurth, Williams, \"Hierarchical Roofline Analysis for GPUs\", 2019";
+    const SOURCE: &'static str = "Williams, Waterman, Patterson, \"Roofline\", CACM 52(4), 2009; levels: Yang, Kurth, \
+                                  Williams, \"Hierarchical Roofline Analysis for GPUs\", Concurrency and Computation \
+                                  32(20), 2020";
     const EXAMPLE: &'static str =
         r#"{"flops": 2e9, "hbm_bytes": 12e9, "peak_tflops": 66.9, "hbm_gb_per_s": 4800, "time_us": 2700}"#;
 
