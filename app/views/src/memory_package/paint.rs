@@ -161,8 +161,12 @@ impl Scene<'_> {
         let card = words::card(question, *lang);
         ink::text(painter, right, Align2::RIGHT_TOP, card, font, tokens.muted);
         let peak = show::with_unit(question.peak().0, "GB/s");
-        let at = pos2(geometry.pipe.center().x, geometry.pipe.top() - tokens.px(5.0));
-        ink::text(painter, at, Align2::CENTER_BOTTOM, peak, tokens.font(Type::NoteStrong), tokens.ink);
+        let (pipe, font) = (geometry.pipe, tokens.font(Type::NoteStrong));
+        let y = pipe.top() - tokens.px(5.0);
+        let limit = geometry.package.map_or(pipe.right(), |package| package.left()) - tokens.space.xxs;
+        let half = ink::text_width(painter, &peak, font.clone()) / 2.0;
+        let x = pipe.center().x.min(limit - half);
+        ink::text(painter, pos2(x, y), Align2::CENTER_BOTTOM, peak, font, tokens.ink);
     }
 
     /// How thick 1000 GB/s are.

@@ -64,7 +64,8 @@ impl Scene<'_> {
             ink::text(painter, at, Align2::LEFT_BOTTOM, text, font.clone(), tokens.muted);
         };
         label(track.left_top() - up, words::KERNELS.get(*lang).to_owned());
-        label(plot.left_top() - up, words::BYTES.get(*lang).to_owned());
+        let bytes = [words::BYTES, words::BYTES_SHORT].map(|text| text.get(*lang).to_owned());
+        label(plot.left_top() - up, self.fitting(bytes, plot.width()));
         self.axis();
     }
 
@@ -75,8 +76,15 @@ impl Scene<'_> {
         let y = painter.round_to_pixel_center(plot.bottom() + tokens.px(4.0));
         painter.hline(plot.x_range(), y, Stroke::new(1.0, tokens.line));
         let at = pos2(plot.left(), y + tokens.px(3.0));
-        let text = words::window(question, *lang);
+        let texts = [words::window(question, *lang), words::window_short(question)];
+        let text = self.fitting(texts, plot.width());
         ink::text(painter, at, Align2::LEFT_TOP, text, tokens.font(Type::Small), tokens.muted);
+    }
+
+    /// The first of the two texts if there is room for it.
+    fn fitting(&self, [long, short]: [String; 2], room: f32) -> String {
+        let font = self.tokens.font(Type::Small);
+        if ink::text_width(self.painter, &long, font) <= room { long } else { short }
     }
 
     fn meter(&self, rect: Rect, share: f64, color: Color32, name: &str, value: &str) {

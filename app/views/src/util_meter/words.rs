@@ -6,6 +6,7 @@ use vramlab_units::{Lang, Text};
 
 pub const KERNELS: Text = Text::new("内核在跑", "a kernel runs");
 pub const BYTES: Text = Text::new("搬的字节（虚线是峰值）", "bytes moved (dashed: peak)");
+pub const BYTES_SHORT: Text = Text::new("搬的字节", "bytes moved");
 pub const OF_PEAK: Text = Text::new("占峰值带宽", "of peak");
 
 fn pick(lang: Lang, zh: String, en: String) -> String {
@@ -15,8 +16,13 @@ fn pick(lang: Lang, zh: String, en: String) -> String {
     }
 }
 
+/// The window without its name, where there is little room.
+pub fn window_short(question: &Question) -> String {
+    with_unit(question.window_ms as f64, "ms")
+}
+
 pub fn window(question: &Question, lang: Lang) -> String {
-    let window = with_unit(question.window_ms as f64, "ms");
+    let window = window_short(question);
     pick(lang, format!("采样窗口 {window}"), format!("sample window {window}"))
 }
 
