@@ -44,7 +44,7 @@ RANGES = [
 FIRST_RANGES = [(0x20, 0x7E), (0xA0, 0xFF), (0x2010, 0x2027), (0x3000, 0x3011)]
 FIRST_SIGNS = "αβγδεηθλμπρστφωΔΣΩ←↑→↓↔≤≥≠≈×÷±√∑∞−·■□▪▲△▼▶◀●○◆◇✓，。：；？！（）％～"
 TEXT_SUFFIXES = {".rs", ".toml", ".html", ".md"}
-FIRST_TEXTS = ["app", "web", "kernels", "lessons/02_access_patterns"]
+FIRST_TEXTS = ["app", "web", "kernels", "lessons/02_access_patterns", "lessons/curriculum.toml", "lessons/routes.toml"]
 ALL_TEXTS = ["app", "web", "kernels", "lessons", "assets"]
 
 
@@ -78,7 +78,7 @@ def text_of(path):
 
 def texts(places):
     for place in places:
-        for path in sorted((ROOT / place).rglob("*")):
+        for path in sorted((ROOT / place).rglob("*")) or [ROOT / place]:
             if path.suffix in TEXT_SUFFIXES and path.is_file():
                 yield path, text_of(path)
 
