@@ -1,8 +1,9 @@
 //! Makes the static web page out of a compiled wasm module: `cargo xtask web` runs it. A tool, never shipped.
 //!
-//! `site.rs` names and writes the files, `text.rs` makes the text version of each chapter, `html.rs` turns lesson
-//! Markdown into HTML.
+//! `site.rs` names and writes the files, `text.rs` makes the text version of each chapter, `guide.rs` that of routes and
+//! handbook, `html.rs` turns lesson Markdown into HTML.
 
+mod guide;
 mod html;
 mod site;
 mod text;

@@ -1,6 +1,7 @@
 //! The text version: one plain HTML page for each chapter and language, from the same TOML as the program. Questions
 //! fold their answers; answers that a model computes are computed here too.
 
+use crate::guide;
 use crate::html::{escape, markdown};
 use crate::site::Files;
 use anyhow::{Context as _, bail};
@@ -40,7 +41,21 @@ pub fn pages(style: &str) -> anyhow::Result<Files> {
             files.insert(format!("text/{}.{}.html", chapter.id, lang.code()), page.into_bytes());
         }
     }
+    files.extend(guide::pages(&titles(&chapters), style));
     Ok(files)
+}
+
+/// Every chapter of the curriculum with its titles, and whether it has a page.
+fn titles(chapters: &[Chapter]) -> guide::Titles {
+    let text = vramlab_content::text("lessons/curriculum.toml").unwrap_or_default();
+    let planned = vramlab_lesson::course::planned(text);
+    let both = |title: &Localized| Lang::ALL.map(|lang| title.get(lang).to_owned());
+    let mut titles: guide::Titles =
+        planned.into_iter().map(|(id, title)| (id, (both(&title), false))).collect();
+    titles.extend(chapters.iter().map(|chapter| {
+        (chapter.id.clone(), (Lang::ALL.map(|lang| title_of(chapter, lang)), true))
+    }));
+    titles
 }
 
 fn chapters() -> anyhow::Result<Vec<Chapter>> {
@@ -62,11 +77,11 @@ fn eval(model: &str, set: &Map) -> Result<Map, FieldError> {
     vramlab_model::registry::eval(model, set)
 }
 
-fn code(lang: Lang) -> &'static str {
+pub fn code(lang: Lang) -> &'static str {
     if lang == Lang::Zh { "zh-CN" } else { "en" }
 }
 
-fn document(lang: Lang, title: &str, style: &str, body: &str) -> String {
+pub fn document(lang: Lang, title: &str, style: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n<link rel=\"stylesheet\" \
@@ -83,6 +98,9 @@ fn index(chapters: &[Chapter], style: &str) -> String {
         for chapter in chapters {
             let (id, title) = (&chapter.id, escape(&title_of(chapter, lang)));
             let _ = writeln!(body, "<li><a href=\"{id}.{}.html\">{title}</a></li>", lang.code());
+        }
+        for (name, title) in [("routes", guide::ROUTES), ("handbook", guide::HANDBOOK)] {
+            let _ = writeln!(body, "<li><a href=\"{name}.{}.html\">{}</a></li>", lang.code(), title.get(lang));
         }
         body.push_str("</ul>\n</section>\n");
     }

@@ -26,6 +26,14 @@ pub const FILES: [&str; 3] = ["curriculum.toml", "handbook.toml", "routes.toml"]
 /// Largest accepted file.
 pub const MAX_BYTES: usize = 1 << 20;
 
+/// The chapters of `curriculum.toml`, written or not: id and title in the order of the course.
+pub fn planned(text: &str) -> Vec<(String, vramlab_units::Localized)> {
+    let (table, _) = tree::whole(text);
+    let source = Source::new("curriculum.toml", text);
+    let reader = Reader::new(&source);
+    listed(&table, "chapter", "").iter().map(|(table, _)| (id(table), reader.localized(table, "title"))).collect()
+}
+
 /// What links of these files may point at.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
