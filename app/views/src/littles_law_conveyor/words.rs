@@ -25,9 +25,9 @@ pub fn finding(question: &Question, answer: &Answer, lang: Lang) -> String {
     let zh = format!(
         "{sm_count} 个 SM × {threads_per_sm} 个线程 × {loads_per_thread} 次 × {bytes_per_load} B = 在途 {in_flight}"
     );
-    let en = format!(
-        "{sm_count} SMs × {threads_per_sm} threads × {loads_per_thread} loads × {bytes_per_load} B put {in_flight} in flight"
-    );
+    let loads = if *loads_per_thread == 1 { "1 load".to_owned() } else { format!("{loads_per_thread} loads") };
+    let en =
+        format!("{sm_count} SMs × {threads_per_sm} threads × {loads} × {bytes_per_load} B put {in_flight} in flight");
     if !answer.is_full {
         return pick(
             lang,
