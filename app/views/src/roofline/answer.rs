@@ -147,8 +147,22 @@ pub fn effects(question: &Question) -> Vec<Effect> {
 }
 
 fn effect(question: &Question, change: Change) -> Option<Effect> {
-    let mut before = question.clone();
-    let mut after = question.clone();
+    let (before, after) = changed(question, change)?;
+    let (old, new) = (ask_once(&before, before.batch).ok()?, ask_once(&after, after.batch).ok()?);
+    let rows = before.batch as f64 / after.batch as f64;
+    Some(Effect {
+        change,
+        hbm_bytes: rows * new.0.hbm_bytes / old.0.hbm_bytes,
+        l2_bytes: rows * new.0.l2_bytes / old.0.l2_bytes,
+        secs: rows * new.2.floor_secs / old.2.floor_secs,
+        bound: new.2.bound,
+        after,
+    })
+}
+
+/// The question before and after a change; `None` where the kernel does not allow it.
+fn changed(question: &Question, change: Change) -> Option<(Question, Question)> {
+    let (mut before, mut after) = (question.clone(), question.clone());
     match change {
         Change::Fuse => {
             // With nothing to fuse yet, the question is what one more step costs: in the kernel, or as its own.
@@ -176,16 +190,7 @@ fn effect(question: &Question, change: Change) -> Option<Effect> {
             }
         }
     }
-    let (old, new) = (ask_once(&before, before.batch).ok()?, ask_once(&after, after.batch).ok()?);
-    let rows = before.batch as f64 / after.batch as f64;
-    Some(Effect {
-        change,
-        hbm_bytes: rows * new.0.hbm_bytes / old.0.hbm_bytes,
-        l2_bytes: rows * new.0.l2_bytes / old.0.l2_bytes,
-        secs: rows * new.2.floor_secs / old.2.floor_secs,
-        bound: new.2.bound,
-        after,
-    })
+    Some((before, after))
 }
 
 /// The roofs of a set as they are drawn: TFLOP/s of the compute ceiling, GB/s of each level.

@@ -67,6 +67,7 @@ impl Roofline {
             let range = REACH.0..=REACH.1;
             controls::slider(flow, tokens, REACHED.get(lang), &mut question.reach_pct, range, shown);
         });
+        question.settle();
     }
 
     fn figure_ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang, answered: &Answered) {
@@ -205,9 +206,6 @@ fn card_ui(flow: &mut Flow<'_>, tokens: &Tokens, lang: Lang, question: &mut Ques
         question.device = chosen.to_owned();
         if question.device().is_some_and(|device| device.measured.is_none()) {
             question.roof = Roof::Published;
-        }
-        if question.unit_ceiling(question.roof).is_none() {
-            question.precision = Precision::Bf16;
         }
     }
 }

@@ -296,6 +296,16 @@ impl Question {
         (self.tile / 2).clamp(1, most) as f64
     }
 
+    /// After another kernel or card was chosen: a precision that goes with them.
+    pub fn settle(&mut self) {
+        if self.precision == Precision::Tf32 && !self.op.is_product() {
+            self.precision = Precision::Fp32;
+        }
+        if self.unit_ceiling(self.roof).is_none() {
+            self.precision = Precision::Bf16;
+        }
+    }
+
     pub fn is_scaled(&self) -> bool {
         self.compute_x != 1.0 || self.hbm_x != 1.0
     }

@@ -117,16 +117,10 @@ fn scaled(question: &Question, lang: Lang) -> String {
 fn standing(question: &Question, answer: &Answered, lang: Lang) -> String {
     let who = subject(question, lang);
     let hbm = answer.dot(Tier::Hbm);
-    let (intensity, gb_per_s) = hbm.map_or((0.0, 0.0), |dot| (dot.intensity, dot.level.bytes_per_s / 1e9));
     let (best, ridge) = (work(answer.attainable_tflops), number(answer.ridge));
-    let does = number(intensity);
+    let does = number(hbm.map_or(0.0, |dot| dot.intensity));
     if answer.flops == 0.0 {
-        let (rate, time) = (rate(gb_per_s), time(answer.floor_secs));
-        return pick(
-            lang,
-            format!("{who}一次运算也不做：只有显存在约束，最多 {rate}，最快 {time}。"),
-            format!("{who} does no arithmetic: only memory limits it, to {rate} and no less than {time}."),
-        );
+        return standing_without_flops(&who, answer, lang);
     }
     match answer.bound {
         Bound::Compute => pick(
@@ -159,6 +153,16 @@ fn standing(question: &Question, answer: &Answered, lang: Lang) -> String {
             )
         }
     }
+}
+
+fn standing_without_flops(who: &str, answer: &Answered, lang: Lang) -> String {
+    let gb_per_s = answer.dot(Tier::Hbm).map_or(0.0, |dot| dot.level.bytes_per_s / 1e9);
+    let (rate, time) = (rate(gb_per_s), time(answer.floor_secs));
+    pick(
+        lang,
+        format!("{who}一次运算也不做：只有显存在约束，最多 {rate}，最快 {time}。"),
+        format!("{who} does no arithmetic: only memory limits it, to {rate} and no less than {time}."),
+    )
 }
 
 fn below(question: &Question, answer: &Answered, lang: Lang) -> String {

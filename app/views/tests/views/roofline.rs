@@ -157,3 +157,18 @@ fn what_is_not_known_is_refused_by_name() {
     assert_eq!(refused(json!({"device": "a100_80", "op": "gemm", "precision": "fp8"})).as_deref(), Some("precision"));
     assert_eq!(refused(json!({"hbm_x": 0})).as_deref(), Some("hbm_x"));
 }
+
+/// Another kernel or card takes a precision along that it has: TF32 is for products, an A100 has no FP8.
+#[test]
+fn a_precision_that_does_not_go_with_the_choice_gives_way() {
+    for (params, press, precision) in [
+        (json!({"op": "gemm", "precision": "tf32"}), "saxpy", "fp32"),
+        (json!({"op": "gemm", "precision": "fp8"}), "A100 80 GB", "bf16"),
+    ] {
+        let (mut view, mut stage) = (open(params), stage(Lang::En));
+        let place = stage.show(&mut *view).place_of(press).expect("the option is there");
+        stage.click(place, &mut |ui, cx| view.ui(ui, cx));
+        assert_eq!(view.params()["precision"], precision, "{press}");
+        assert!(!view.data().rows.is_empty(), "{press}: nothing to show");
+    }
+}
