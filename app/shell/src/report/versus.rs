@@ -117,7 +117,8 @@ pub fn point_name(experiment: &Experiment, series: &str, x: Option<f64>, lang: L
         return x;
     }
     let title = experiment.series.iter().find(|known| known.id == series);
-    format!("{} · {x}", title.map_or(series, |series| series.title.get(lang)))
+    let title = title.map_or(series, |series| series.title.get(lang));
+    if experiment.sweep.values.len() == 1 { title.to_owned() } else { format!("{title} · {x}") }
 }
 
 /// `1.20×`, or a dash.

@@ -16,7 +16,7 @@ const LACKS: Text = Text::new("再上一级还缺：{}", "For the next level: {}
 const POINT: Text = Text::new("测点", "Point");
 const MEDIAN: Text = Text::new("中位数", "Median");
 const INTERVAL: Text = Text::new("95 % 区间", "95 %");
-const FLOOR: Text = Text::new("下界占比", "Floor");
+const FLOOR: Text = Text::new("下界", "Floor");
 const FLOOR_MEANS: Text = Text::new(
     "下界是按要搬的字节和峰值带宽算出的最短时间；100 % 就是快到头了。",
     "The floor is the least time by the bytes to move and the peak bandwidth; 100 % is as fast as it gets.",

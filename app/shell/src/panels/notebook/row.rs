@@ -18,9 +18,12 @@ const FULL: Text = Text::new("完整", "full");
 const OPEN: Text = Text::new("展开", "open");
 const CLOSE: Text = Text::new("收起", "close");
 
+/// Of a line of words.
+const LINE: f32 = 21.0;
+
 /// Of every row, so that a list of thousands needs no layout of its own.
 pub fn height(tokens: &Tokens) -> f32 {
-    tokens.px(64.0) + tokens.hit + tokens.space.xs
+    3.0 * tokens.px(LINE) + tokens.hit + 2.0 * tokens.space.xs
 }
 
 /// Paints the row and lets the reader open it or choose it for a comparison.
@@ -60,7 +63,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang, idx: usize) {
 }
 
 fn paint_words(ui: &Ui, tokens: &Tokens, inner: Rect, n: u64, sheet: &Sheet, about: &str, is_open: bool) {
-    let line = tokens.px(21.0);
+    let line = tokens.px(LINE);
     let middle = |row: f32| inner.top() + line * (row + 0.5);
     let painter = ui.painter();
     // The first line: the title, the level of evidence and the number.

@@ -22,7 +22,6 @@ const CLEAR: Text = Text::new("清除比较", "Clear the comparison");
 const REFUSED: Text = Text::new("不能比较", "Not comparable");
 const METHOD: Text =
     Text::new("中位数的 95 % 区间不重叠才算有差别。", "Medians differ only if their 95 % intervals do not overlap.");
-const LENS: Text = Text::new("视角：{}", "Lens: {}");
 const EXPORT: Text = Text::new("报告", "Report");
 const MORE: Text = Text::new("还有 {n} 个点，报告里都有。", "{n} more points; the report has them all.");
 const GAIN: Text = Text::new("倍数", "Gain");
@@ -69,8 +68,10 @@ fn slot_ui(app: &App, ui: &mut Ui, tokens: &Tokens, lang: Lang, pick: Option<&Pi
         (Some(entry), Some(pick)) => {
             let title = app.library.experiment_title(&entry.run.experiment, lang);
             let lens = app.library.lens_title(&entry.run.experiment, &pick.lens, lang);
-            let lens = lens.map(|lens| format!(" · {}", LENS.get(lang).replace("{}", &lens))).unwrap_or_default();
-            format!("#{} {title} · {}{lens}", entry.n, entry.run.date)
+            match lens {
+                Some(lens) => format!("#{} · {title} · {lens}", entry.n),
+                None => format!("#{} · {} · {title}", entry.n, entry.run.date),
+            }
         }
         _ => CHOOSE.get(lang).to_owned(),
     };
@@ -101,7 +102,7 @@ fn result_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, versus: &Versus, experime
 }
 
 /// Widths of name, baseline, candidate and gain.
-const SHARES: [f32; 4] = [0.3, 0.22, 0.22, 0.26];
+const SHARES: [f32; 4] = [0.25, 0.23, 0.27, 0.25];
 
 fn table_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, compared: &Compared, experiment: Option<&Experiment>) {
     let spacing = std::mem::replace(&mut ui.spacing_mut().item_spacing.y, 0.0);
