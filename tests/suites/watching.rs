@@ -64,3 +64,20 @@ fn l10_a_file_replaced_while_it_is_read_is_never_half_a_chapter() {
     assert_eq!((shown.0, shown.1), (33, n_steps));
     assert!(shown.2 > 0, "the finding stands beside it");
 }
+
+/// Reading is no change: a folder at rest is read once.
+#[test]
+fn a_folder_at_rest_is_not_read_again_and_again() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("chapter.toml"), "schema = 1\n").unwrap();
+    let (send, receive) = mpsc::channel();
+    let _watch = watch::Watch::start(folder.path(), move |event| drop(send.send(event))).unwrap();
+    receive.recv_timeout(LIMIT).expect("the files are sent at once");
+    std::fs::read(folder.path().join("chapter.toml")).unwrap();
+    // As long as the watcher waits at most for the end of a burst, and a little more.
+    assert!(receive.recv_timeout(Duration::from_millis(1_200)).is_err(), "nothing has changed");
+    std::fs::write(folder.path().join("chapter.toml"), "schema = 1\n# changed\n").unwrap();
+    let before = std::time::Instant::now();
+    receive.recv_timeout(LIMIT).expect("the change arrives");
+    assert!(before.elapsed() < Duration::from_secs(5), "{:?}", before.elapsed());
+}

@@ -172,3 +172,64 @@ fn an_old_chapter_is_brought_up_to_date_and_the_old_one_kept() {
     assert!(fs::read_to_string(&path).unwrap().contains("schema = 1"));
     assert_eq!(fs::read_to_string(dir.path().join("chapter.toml.before")).unwrap(), old);
 }
+
+/// Ends with the test, however that ends.
+struct Running(std::process::Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The lines that a watching check prints, as they come.
+fn watched(child: &mut std::process::Child) -> std::sync::mpsc::Receiver<String> {
+    let (send, lines) = std::sync::mpsc::channel();
+    let out = std::io::BufReader::new(child.stdout.take().unwrap());
+    std::thread::spawn(move || {
+        for line in std::io::BufRead::lines(out).map_while(Result::ok) {
+            let _ = send.send(line);
+        }
+    });
+    lines
+}
+
+#[test]
+fn a_watching_check_tells_of_every_change_until_all_is_well() {
+    let limit = std::time::Duration::from_secs(20); // a bound, not a wait
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("40_mine/chapter.toml");
+    fs::create_dir(path.parent().unwrap()).unwrap();
+    let good = vramlab_lesson::scaffold("40_mine", Some(vramlab_units::Lang::En)).unwrap();
+    fs::write(&path, &good).unwrap();
+    let mut command = crate::program::command(dir.path());
+    command.args(["check", "--watch", "40_mine"]).current_dir(dir.path());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null());
+    let mut running = Running(command.spawn().unwrap());
+    let lines = watched(&mut running.0);
+    let until = |wanted: &str| {
+        let mut seen = Vec::new();
+        loop {
+            let line = lines.recv_timeout(limit).unwrap_or_else(|_| panic!("no \"{wanted}\" after {seen:?}"));
+            let is_last = line.contains(wanted);
+            seen.push(line);
+            if is_last {
+                return seen;
+            }
+        }
+    };
+    until("no problems in 1 chapter");
+    let bad = good.replacen("kind = \"prose\"", "kind = \"prosa\"", 1).replace("minutes = 30", "minutes = -30");
+    fs::write(&path, bad).unwrap();
+    let found = until("2 errors, 0 warnings in 1 chapter").join("\n");
+    assert!(found.contains("did you mean \"prose\"?") && found.contains("minutes = -30"), "{found}");
+    assert!(found.contains("━"), "{found}");
+    // An editor that replaces the file by name.
+    let beside = path.with_extension("toml~");
+    fs::write(&beside, &good).unwrap();
+    fs::rename(&beside, &path).unwrap();
+    until("no problems in 1 chapter");
+    let alone = vramlab(&["check", "--watch"]);
+    assert_eq!(alone.code, Some(2), "{}", alone.err);
+}

@@ -1,9 +1,9 @@
 //! `check`: every problem of lessons, kernels and traces at once, each with its place and what to do.
 
-use super::Exit;
 use super::fault::Fault;
 use super::gather::Content;
 use super::say::{Ink, Say};
+use super::{Exit, rounds};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use vramlab_gpu::read::{Library as Kernels, ManifestProblem};
@@ -21,6 +21,9 @@ pub struct Args {
     /// Counts warnings as errors.
     #[arg(long)]
     strict: bool,
+    /// Checks again after every change of the files, until Ctrl-C.
+    #[arg(long, requires = "paths")]
+    watch: bool,
 }
 
 /// What was looked at.
@@ -36,12 +39,25 @@ struct Counts {
 }
 
 pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
+    let library = Library::built_in();
+    if args.watch {
+        return rounds::watch(&args.paths, say, || {
+            report(&Content::of_paths(&args.paths), &library, say);
+        });
+    }
     let content = if args.paths.is_empty() { Content::built_in() } else { Content::of_paths(&args.paths) };
     if content.is_empty() {
         let help = "a chapter is a folder with chapter.toml, a kernel one with kernel.toml, a trace a .vltrace file";
         return Err(Fault::usage("there is nothing to check at these paths").help(help).into());
     }
-    let (problems, counts) = check(&content, &Library::built_in());
+    let (n_errors, n_warnings) = report(&content, &library, say);
+    let is_bad = n_errors > 0 || (args.strict && n_warnings > 0);
+    Ok(if is_bad { Exit::Findings } else { Exit::Fine })
+}
+
+/// Prints all problems and says how many errors and warnings there are.
+fn report(content: &Content, library: &Library, say: &Say) -> (usize, usize) {
+    let (problems, counts) = check(content, library);
     let n = |severity| problems.iter().filter(|problem| problem.severity == severity).count();
     let (n_errors, n_warnings) = (n(Severity::Error), n(Severity::Warning));
     if say.is_json {
@@ -62,8 +78,7 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
         problems.iter().for_each(|problem| say.data(&painted(problem, say)));
         say.data(&summary(n_errors, n_warnings, counts, say));
     }
-    let is_bad = n_errors > 0 || (args.strict && n_warnings > 0);
-    Ok(if is_bad { Exit::Findings } else { Exit::Fine })
+    (n_errors, n_warnings)
 }
 
 fn check(content: &Content, library: &Library) -> (Vec<Problem>, Counts) {
@@ -78,6 +93,7 @@ fn check(content: &Content, library: &Library) -> (Vec<Problem>, Counts) {
     for (path, bytes) in &content.traces {
         problems.extend(check_trace(path, bytes, library));
     }
+    problems.extend(vramlab_shell::guide::check(&content.course, library));
     vramlab_lesson::problem::sort(&mut problems);
     (problems, counts)
 }
