@@ -1,12 +1,14 @@
 //! The interface without a window: pages in every look, and what a reader does, by name and by key.
 //!
-//! `looks` draws every page, `flows` walks through a chapter, `files` drops packs and links, `speed` measures frames.
+//! `looks` draws every page, `flows` walks through a chapter, `files` drops packs and links, `notebook`
+//! keeps, compares and exports runs, `speed` measures frames.
 
 mod files;
 mod flows;
 mod guide;
 mod incoming;
 mod looks;
+mod notebook;
 mod sharing;
 mod speed;
 mod study;
