@@ -25,9 +25,9 @@ const MORE: Text = Text::new("还有 {n} 个点，导出里都有。", "{n} more
 /// Points that are listed; a sweep of three series has more than a margin should hold.
 const MOST_POINTS: usize = 12;
 
-pub fn ui(app: &App, ui: &mut Ui, tokens: &Tokens, lang: Lang, idx: usize, actions: &mut Vec<Action>) {
+pub fn ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang, idx: usize, actions: &mut Vec<Action>) {
     let Some(entry) = app.notebook.entries.get(idx) else { return };
-    let sheet = Sheet::of(entry, &app.notebook, &app.library, lang);
+    let sheet = app.notebook_view.sheet(entry, &app.notebook, &app.library, lang);
     let margin = Margin { left: 28, right: 12, top: 4, bottom: 12 };
     Frame::new().inner_margin(margin).show(ui, |ui| {
         ui.set_width(ui.available_width());

@@ -11,6 +11,7 @@ mod state;
 mod table;
 mod versus;
 
+use state::Choices;
 pub use state::{NotebookView, Side};
 
 use crate::action::{Action, ExportFormat};
@@ -104,16 +105,8 @@ fn empty_ui(app: &App, ui: &mut Ui, tokens: &Tokens, lang: Lang, actions: &mut V
 
 /// Two menus, each only where there is a choice.
 fn filters_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
-    let mut experiments: BTreeMap<String, String> = BTreeMap::new();
-    let mut devices: BTreeMap<String, String> = BTreeMap::new();
-    for entry in &app.notebook.entries {
-        let run = &entry.run;
-        if !experiments.contains_key(&run.experiment) {
-            let title = app.library.experiment_title(&run.experiment, lang).to_owned();
-            experiments.insert(run.experiment.clone(), title);
-        }
-        devices.entry(run.device.name.clone()).or_insert_with(|| row::short_device(&run.device.name));
-    }
+    let choices = app.notebook_view.choices(&app.notebook, &app.library, lang);
+    let Choices { experiments, devices } = choices.as_ref();
     if experiments.len() < 2 && devices.len() < 2 {
         return;
     }
@@ -121,11 +114,11 @@ fn filters_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
     ui.horizontal_wrapped(|ui| {
         if experiments.len() > 1 {
             let names = [FILTER_EXPERIMENT.get(lang), ALL_EXPERIMENTS.get(lang)];
-            filter_ui(ui, tokens, names, &experiments, &mut view.experiment);
+            filter_ui(ui, tokens, names, experiments, &mut view.experiment);
         }
         if devices.len() > 1 {
             let names = [FILTER_DEVICE.get(lang), ALL_DEVICES.get(lang)];
-            filter_ui(ui, tokens, names, &devices, &mut view.device);
+            filter_ui(ui, tokens, names, devices, &mut view.device);
         }
     });
     ui.add_space(tokens.space.xs);

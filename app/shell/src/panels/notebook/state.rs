@@ -40,6 +40,30 @@ pub struct NotebookView {
     /// What the sheets were computed for.
     sheets_of: Option<(Lang, usize)>,
     versus: Option<([Pick; 2], usize, Rc<Versus>)>,
+    choices: Option<(Lang, usize, Rc<Choices>)>,
+}
+
+/// What the filters offer: titles by id.
+#[derive(Debug, Default)]
+pub struct Choices {
+    pub experiments: BTreeMap<String, String>,
+    pub devices: BTreeMap<String, String>,
+}
+
+impl Choices {
+    fn of(notebook: &Notebook, library: &Library, lang: Lang) -> Self {
+        let mut this = Self::default();
+        for run in notebook.entries.iter().map(|entry| &entry.run) {
+            if !this.experiments.contains_key(&run.experiment) {
+                let title = library.experiment_title(&run.experiment, lang).to_owned();
+                this.experiments.insert(run.experiment.clone(), title);
+            }
+            if !this.devices.contains_key(&run.device.name) {
+                this.devices.insert(run.device.name.clone(), super::row::short_device(&run.device.name));
+            }
+        }
+        this
+    }
 }
 
 impl NotebookView {
@@ -50,6 +74,19 @@ impl NotebookView {
             passes(&self.experiment, &entry.run.experiment) && passes(&self.device, &entry.run.device.name)
         };
         (0..notebook.entries.len()).rev().filter(|idx| is_shown(&notebook.entries[*idx])).collect()
+    }
+
+    /// What the filters offer, computed once for each language and state of the notebook.
+    pub fn choices(&mut self, notebook: &Notebook, library: &Library, lang: Lang) -> Rc<Choices> {
+        let n = notebook.entries.len();
+        if let Some((known_lang, known_n, choices)) = &self.choices
+            && (*known_lang, *known_n) == (lang, n)
+        {
+            return Rc::clone(choices);
+        }
+        let choices = Rc::new(Choices::of(notebook, library, lang));
+        self.choices = Some((lang, n, Rc::clone(&choices)));
+        choices
     }
 
     pub fn show_all(&mut self) {
