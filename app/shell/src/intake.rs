@@ -173,8 +173,8 @@ impl App {
         // Text under the name of a chapter is read as one, so that its author hears what is wrong with it.
         let is_chapter = kind == Kind::Text && name.ends_with(".toml");
         let is_kept = match use_of(kind) {
-            Use::Open if is_whole => self.open_bytes(name, bytes),
-            Use::No if is_chapter && is_whole => self.open_bytes(name, bytes),
+            Use::Open if is_whole => self.open_bytes(name, kind, bytes),
+            Use::No if is_chapter && is_whole => self.open_bytes(name, kind, bytes),
             Use::No if kind == Kind::Json && is_whole && self.import_notebook(name, bytes) => true,
             Use::No => {
                 self.say_of_no_use(name, &sniffed);
@@ -196,19 +196,30 @@ impl App {
     }
 
     /// Opens a file of ours; false if it could not be read, with the reason as a note.
-    fn open_bytes(&mut self, name: &str, bytes: &[u8]) -> bool {
+    fn open_bytes(&mut self, name: &str, kind: Kind, bytes: &[u8]) -> bool {
         let lang = self.lang();
-        if bytes.starts_with(b"{") {
-            if let Ok(other) = vramlab_lesson::progress::Progress::from_bytes(bytes) {
-                self.change_progress(|mine| *mine = vramlab_lesson::progress::merge(std::mem::take(mine), other));
-                self.note(crate::text::PROGRESS_MERGED.get(lang), false);
-                return true;
-            }
-            return self.import_notebook(name, bytes);
+        match kind {
+            Kind::Progress => return self.open_progress(name, bytes),
+            Kind::Notebook => return self.import_notebook(name, bytes),
+            _ => {}
         }
         match self.library.open_bytes(name, bytes, lang) {
             Ok(opened) => {
                 self.take_opened(opened);
+                true
+            }
+            Err(why) => {
+                self.note(format!("{name}: {why}"), true);
+                false
+            }
+        }
+    }
+
+    fn open_progress(&mut self, name: &str, bytes: &[u8]) -> bool {
+        match vramlab_lesson::progress::Progress::from_bytes(bytes) {
+            Ok(other) => {
+                self.change_progress(|mine| *mine = vramlab_lesson::progress::merge(std::mem::take(mine), other));
+                self.note(crate::text::PROGRESS_MERGED.get(self.lang()), false);
                 true
             }
             Err(why) => {

@@ -16,6 +16,8 @@ pub struct Content {
     /// Files of kernel folders: path and text.
     pub kernels: Vec<(String, String)>,
     pub traces: Vec<(String, Vec<u8>)>,
+    /// `routes.toml` and `handbook.toml`: path and text.
+    pub course: Vec<(String, String)>,
     /// What could not be read at all: path, reason.
     pub unread: Vec<(String, String)>,
 }
@@ -36,6 +38,10 @@ impl Content {
         this.kernels = vramlab_content::list("kernels/")
             .filter_map(|path| Some((path.to_owned(), vramlab_content::text(path)?.to_owned())))
             .collect();
+        let course = ["lessons/handbook.toml", "lessons/routes.toml"];
+        let texts =
+            course.iter().filter_map(|path| Some(((*path).to_owned(), vramlab_content::text(path)?.to_owned())));
+        this.course = texts.collect();
         this.traces = of("assets/traces/")
             .filter(|(path, _)| path.ends_with(".vltrace"))
             .map(|(path, bytes)| (path.to_owned(), bytes.to_vec()))
@@ -53,7 +59,8 @@ impl Content {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.packs.is_empty() && self.kernels.is_empty() && self.traces.is_empty() && self.unread.is_empty()
+        let has_none = self.packs.is_empty() && self.kernels.is_empty() && self.traces.is_empty();
+        has_none && self.unread.is_empty() && self.course.is_empty()
     }
 
     fn pack(&mut self, before: &str, name: &str, files: Vec<(String, Vec<u8>)>) {
@@ -71,6 +78,9 @@ impl Content {
         }
         if name == "chapter.toml" {
             return self.folder(&parent(path));
+        }
+        if vramlab_lesson::course::FILES.contains(&name.as_str()) {
+            return self.course_file(path, &shown);
         }
         let bytes = match read(path) {
             Ok(bytes) => bytes,
@@ -119,7 +129,11 @@ impl Content {
 
     fn pack_of(&mut self, root: &Path, files: &[String]) {
         let mut read_files = Vec::new();
-        for file in files.iter().filter(|file| file.as_str() != "curriculum.toml") {
+        let is_course = |file: &&String| vramlab_lesson::course::FILES.contains(&file.as_str());
+        for file in files.iter().filter(is_course) {
+            self.course_file(&root.join(file), &joined(root, file));
+        }
+        for file in files.iter().filter(|file| !is_course(file)) {
             match read(&root.join(file)) {
                 Ok(bytes) => read_files.push((file.clone(), bytes)),
                 Err(why) => self.unread.push((joined(root, file), why)),
@@ -129,6 +143,15 @@ impl Content {
         let whole = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let name = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
         self.pack(&joined(root, ""), &name, read_files);
+    }
+
+    /// Routes and handbook; the curriculum is a list that they are held against.
+    fn course_file(&mut self, path: &Path, shown: &str) {
+        match read(path).and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string())) {
+            Ok(_) if shown.ends_with("curriculum.toml") => {}
+            Ok(text) => self.course.push((shown.to_owned(), text)),
+            Err(why) => self.unread.push((shown.to_owned(), why)),
+        }
     }
 
     /// The files of one kernel, as `…/SLUG/NAME`.

@@ -68,14 +68,17 @@ fn filter_ui(app: &App, ui: &mut Ui, tokens: &Tokens, route: Option<&str>, actio
 /// What the marks mean.
 pub fn legend_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang) {
     ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = tokens.space.m;
+        ui.spacing_mut().item_spacing = vec2(tokens.space.m, tokens.space.xxs);
         for state in State::ALL {
-            ui.horizontal(|ui| {
-                ui.spacing_mut().item_spacing.x = tokens.space.xxs;
-                let (rect, _) = ui.allocate_exact_size(vec2(tokens.px(18.0), tokens.px(20.0)), Sense::hover());
-                parts::state_mark(ui, tokens, rect.center(), Some(state));
-                ui.label(RichText::new(state.name().get(lang)).font(tokens.font(Type::Small)).color(tokens.muted));
-            });
+            let name = state.name().get(lang);
+            let text = vramlab_kit::paint::text(ui, tokens, Type::Small, tokens.muted, name);
+            let lead = tokens.px(22.0);
+            let (rect, response) = ui.allocate_exact_size(vec2(lead + text.size().x, tokens.px(20.0)), Sense::hover());
+            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, name));
+            let mark = egui::pos2(rect.left() + tokens.px(9.0), rect.center().y);
+            parts::state_mark(ui, tokens, mark, Some(state));
+            let at = egui::pos2(rect.left() + lead, rect.center().y - text.size().y / 2.0);
+            ui.painter().galley(at, text, tokens.muted);
         }
     });
 }

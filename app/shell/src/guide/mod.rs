@@ -40,6 +40,21 @@ impl Guide {
     }
 }
 
+/// Everything that is wrong with files of the course: path and text, by the name of each.
+pub fn check(files: &[(String, String)], library: &Library) -> Vec<Problem> {
+    let known = known(library);
+    let built_in = Guide::built_in(library);
+    let routes = files.iter().filter(|(path, _)| path.ends_with("routes.toml"));
+    let read: Vec<_> = routes.map(|(path, text)| Course::read(path, text, &known)).collect();
+    // The handbook's tasks are those of the routes beside it, or of the program.
+    let course = read.last().map_or(&built_in.course, |read| &read.content);
+    let tasks: Vec<&str> = course.tasks.iter().map(|task| task.id.as_str()).collect();
+    let handbooks = files.iter().filter(|(path, _)| path.ends_with("handbook.toml"));
+    let of_handbooks = handbooks.flat_map(|(path, text)| Handbook::read(path, text, &known, &tasks).problems);
+    let of_handbooks: Vec<Problem> = of_handbooks.collect();
+    read.into_iter().flat_map(|read| read.problems).chain(of_handbooks).collect()
+}
+
 /// What links may point at: the built-in course, written or planned.
 fn known(library: &Library) -> Known {
     let steps = library.chapters().map(|chapter| {
