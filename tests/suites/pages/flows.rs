@@ -92,6 +92,7 @@ fn a_check_says_why_an_option_is_wrong_and_takes_another_try() {
 fn points(job: &Job) -> Vec<Point> {
     let library = Library::built_in();
     let (experiment, kernel) = library.experiment(&job.plan.experiment).unwrap();
+    let device = cpu();
     job.plan
         .points
         .iter()
@@ -120,7 +121,7 @@ fn points(job: &Job) -> Vec<Point> {
                     experiment: job.plan.experiment.clone(),
                     backend: experiment.backend,
                     date: String::new(),
-                    device: cpu(),
+                    device: device.clone(),
                     content_hash: String::new(),
                     program: String::new(),
                     mode: "quick".to_owned(),
