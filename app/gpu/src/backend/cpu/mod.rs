@@ -14,7 +14,9 @@ mod false_sharing;
 mod fma_ramp;
 mod footprint;
 mod memory;
+mod scaling;
 mod strided_read;
+mod team;
 mod transpose;
 mod wide;
 
@@ -61,6 +63,7 @@ pub const ROUTINES: &[Routine] = &[
     false_sharing::FALSE_SHARING,
     fma_ramp::FMA_RAMP,
     footprint::FOOTPRINT,
+    scaling::SCALING,
     strided_read::STRIDED_READ,
     transpose::TRANSPOSE,
 ];
