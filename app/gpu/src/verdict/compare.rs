@@ -84,7 +84,8 @@ fn differing_facts(left: &Run, right: &Run) -> Option<Difference> {
 
 fn differing_maps(what: Text, left: &Map, right: &Map) -> Option<Difference> {
     let keys = left.keys().chain(right.keys().filter(|key| !left.contains_key(*key)));
-    let shown = |map: &Map, key: &str| map.get(key).map_or("?".to_owned(), ToString::to_string);
+    let text = |value: &vramlab_units::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let shown = |map: &Map, key: &str| map.get(key).map_or("?".to_owned(), text);
     let is_equal = |key: &str| match (left.get(key), right.get(key)) {
         (Some(a), Some(b)) => a == b || (a.is_number() && a.as_f64() == b.as_f64()),
         _ => false,
@@ -123,4 +124,44 @@ fn fixed_params(run: &Run) -> BTreeMap<&str, Map> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::run;
+
+    /// Both runs have `key`, with different values at every point.
+    #[track_caller]
+    fn refused(key: &str, left: &str, right: &str, sentence: [&str; 2]) {
+        let with = |value: &str| {
+            let mut run = run(|_| 1.25);
+            run.points.iter_mut().for_each(|point| drop(point.params.insert(key.to_owned(), value.into())));
+            run
+        };
+        let difference = comparable(&with(left), &with(right)).unwrap_err();
+        assert_eq!([difference.sentence(Lang::Zh), difference.sentence(Lang::En)], sentence);
+    }
+
+    #[test]
+    fn a_different_workload_is_named_in_the_readers_words() {
+        refused(
+            "dtype",
+            "bf16",
+            "fp32",
+            [
+                "这两次运行不能比较：数值类型不同，一次是 bf16，另一次是 fp32",
+                "these runs cannot be compared: the number type differs, bf16 against fp32",
+            ],
+        );
+        refused(
+            "batch",
+            "8",
+            "16",
+            [
+                "这两次运行不能比较：批大小不同，一次是 8，另一次是 16",
+                "these runs cannot be compared: the batch differs, 8 against 16",
+            ],
+        );
+    }
 }
