@@ -92,7 +92,8 @@ fn help_asks_one_question_at_a_time_and_ends_with_what_to_measure() {
     desk.click("in the forward or backward of the first step");
     desk.click("yes, more is left than was asked for");
     assert_eq!(desk.said()["route"], "/help/training_oom/first-step/holes");
-    for text in ["Fragmentation", "Measure this to be sure", "memory_reserved()", "Allocation and reclamation"] {
+    desk.top_of("Fragmentation: enough is free, but no piece is large enough");
+    for text in ["Measure this to be sure", "memory_reserved()", "Allocation and reclamation"] {
         assert!(desk.has(text), "{text}");
     }
     desk.click("One step back");

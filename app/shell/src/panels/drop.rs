@@ -8,6 +8,7 @@ use vramlab_kit::tokens::Type;
 use vramlab_units::Text;
 
 const RELEASE: Text = Text::new("松手，看看它是什么", "Release, and it is recognised");
+const NAMELESS: Text = Text::new("一个文件", "a file");
 const PRIVATE: Text = Text::new("文件只在本机读取，不会上传", "Files are read here and go nowhere");
 
 pub fn ui(app: &mut App, ui: &Ui) {
@@ -44,7 +45,8 @@ fn paint(app: &App, ui: &Ui, files: &[Hovered]) {
     for (idx, file) in files.iter().enumerate() {
         let top = card.top() + tokens.px(64.0) + row * idx as f32;
         let (text, is_of_use) = file.in_a_line(lang);
-        put(pos2(left, top), &file.name, tokens.font(Type::NoteStrong), tokens.ink);
+        let name = if file.name.is_empty() { NAMELESS.get(lang) } else { &file.name };
+        put(pos2(left, top), name, tokens.font(Type::NoteStrong), tokens.ink);
         let color = if is_of_use { tokens.accent } else { tokens.caution };
         put(pos2(left, top + tokens.px(22.0)), &text, tokens.font(Type::Note), color);
     }

@@ -195,22 +195,29 @@ fn title_of(app: &App, page: &Page, lang: Lang) -> Option<String> {
 fn accepted_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang) {
     let (now, later): (Vec<Kind>, Vec<Kind>) = intake::accepted().partition(|kind| intake::use_of(*kind) == Use::Open);
     widgets::card(ui, tokens, |ui| {
+        ui.spacing_mut().item_spacing.y = tokens.px(2.0);
         for (title, kinds) in [(OPENS_NOW, now), (RECOGNISES, later)] {
             ui.label(RichText::new(title.get(lang)).font(tokens.font(Type::NoteStrong)).color(tokens.ink));
             ui.add_space(tokens.space.xxs);
             for kind in kinds {
-                let chapter = match intake::use_of(kind) {
-                    Use::Later { chapter, .. } => {
-                        CHAPTER.get(lang).replace("{}", chapter.split('_').next().unwrap_or(chapter))
-                    }
-                    _ => String::new(),
-                };
-                ui.horizontal_wrapped(|ui| {
-                    ui.label(RichText::new(kind.name().get(lang)).font(tokens.font(Type::Note)).color(tokens.ink));
-                    parts::label(ui, tokens, &chapter);
-                });
+                kind_ui(ui, tokens, kind, lang);
             }
             ui.add_space(tokens.space.s);
         }
     });
+}
+
+/// A kind of file, and the chapter that reads it.
+fn kind_ui(ui: &mut Ui, tokens: &Tokens, kind: Kind, lang: Lang) {
+    let mut job = egui::text::LayoutJob::default();
+    let format = |role: Type, color| egui::TextFormat {
+        line_height: Some(tokens.px(22.0)),
+        ..egui::TextFormat::simple(tokens.font(role), color)
+    };
+    job.append(kind.name().get(lang), 0.0, format(Type::Note, tokens.ink));
+    if let Use::Later { chapter, .. } = intake::use_of(kind) {
+        let chapter = CHAPTER.get(lang).replace("{}", chapter.split('_').next().unwrap_or(chapter));
+        job.append(&chapter, tokens.space.xs, format(Type::Small, tokens.muted));
+    }
+    ui.add(egui::Label::new(job).wrap());
 }

@@ -34,6 +34,7 @@ pub fn ui(app: &App, ui: &mut Ui, tokens: &Tokens, actions: &mut Vec<Action>) {
             let (verdict, text) = words(&state, &runs, lang);
             let is_wide = ui.available_width() >= tokens.px(520.0);
             let mut row = |ui: &mut Ui| {
+                ui.set_min_height(tokens.hit);
                 widgets::verdict(ui, tokens, verdict, &format!("{name} · {text}"));
                 if state == BackendState::Unknown && widgets::link(ui, tokens, ASK_NOW.get(lang)).clicked() {
                     actions.push(Action::RetryRunner(backend));
