@@ -1,5 +1,7 @@
 //! The self-test of a GPU machine as a program of its own: `gpu_suite [OUT]` runs everything, `gpu_suite small` launches
-//! every kernel once at a small size, for a memory checker, `gpu_suite launch` times an empty kernel. Run it in the repository's root.
+//! every kernel once at a small size, for a memory checker, `gpu_suite launch` times an empty kernel, `gpu_suite record
+//! OUT ID…` writes the traces of some experiments, with the kernels as they lie on the disk. Run it in the repository's
+//! root.
 #![expect(clippy::print_stdout, reason = "this is a program for a terminal")]
 
 use std::path::{Path, PathBuf};
@@ -17,6 +19,7 @@ fn main() -> ExitCode {
         vramlab_gpu::child::SUBCOMMAND => vramlab_gpu::child::run(program, args.get(2).map(String::as_str)),
         "small" => small(),
         "launch" => launch(),
+        "record" => record(args.get(2..).unwrap_or_default(), program),
         out => suite(PathBuf::from(out), program),
     }
 }
@@ -66,12 +69,27 @@ fn launch() -> ExitCode {
     }
 }
 
-fn suite(out: PathBuf, program: &str) -> ExitCode {
-    if let Err(error) = std::fs::create_dir_all(&out) {
-        println!("{}: {error}", out.display());
+fn record(args: &[String], program: &str) -> ExitCode {
+    let Some((out, ids)) = args.split_first().filter(|(_, ids)| !ids.is_empty()) else {
+        println!("gpu_suite record OUT SLUG/NAME …");
         return ExitCode::FAILURE;
+    };
+    let setup = setup(PathBuf::from(out), program);
+    let written = selftest::record(&setup, ids).map_err(|error| error.to_string()).and_then(|runs| {
+        std::fs::create_dir_all(&setup.out).map_err(|error| format!("{out}: {error}"))?;
+        write(&setup, &runs).map_err(|error| format!("{out}: {error}"))
+    });
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            println!("{why}");
+            ExitCode::FAILURE
+        }
     }
-    let setup = Setup {
+}
+
+fn setup(out: PathBuf, program: &str) -> Setup {
+    Setup {
         out,
         library: library(),
         peers: PathBuf::from("kernels/peers"),
@@ -79,7 +97,23 @@ fn suite(out: PathBuf, program: &str) -> ExitCode {
         date: std::env::var("VRAMLAB_DATE").unwrap_or_default(),
         program: program.to_owned(),
         say: Box::new(|line| println!("{line}")),
-    };
+    }
+}
+
+/// One trace a run, named as `vramlab record` names them.
+fn write(setup: &Setup, runs: &[vramlab_trace::Run]) -> std::io::Result<()> {
+    runs.iter().try_for_each(|run| {
+        let name = format!("{}.{}", run.experiment.replace('/', "."), vramlab_trace::file::EXTENSION);
+        std::fs::write(setup.out.join(name), vramlab_trace::file::write(run))
+    })
+}
+
+fn suite(out: PathBuf, program: &str) -> ExitCode {
+    if let Err(error) = std::fs::create_dir_all(&out) {
+        println!("{}: {error}", out.display());
+        return ExitCode::FAILURE;
+    }
+    let setup = setup(out, program);
     for problem in &setup.library.problems {
         println!("{problem}");
     }
@@ -95,11 +129,7 @@ fn suite(out: PathBuf, program: &str) -> ExitCode {
 fn finish(setup: &Setup, outcome: &selftest::Outcome) -> ExitCode {
     let table = outcome.table.markdown(&outcome.facts, &setup.date, &setup.program, COMMAND);
     println!("\n{table}");
-    let mut written = std::fs::write(setup.out.join("RESULTS.md"), table);
-    for run in &outcome.runs {
-        let name = format!("{}.{}", run.experiment.replace('/', "."), vramlab_trace::file::EXTENSION);
-        written = written.and_then(|()| std::fs::write(setup.out.join(name), vramlab_trace::file::write(run)));
-    }
+    let written = std::fs::write(setup.out.join("RESULTS.md"), table).and_then(|()| write(setup, &outcome.runs));
     match written {
         Ok(()) if outcome.table.n_missed() == 0 => ExitCode::SUCCESS,
         Ok(()) => ExitCode::FAILURE,

@@ -50,8 +50,8 @@ fn fma_chain(check: &Check<'_>) -> Result<OracleOutcome, String> {
 pub const MATMUL: Entry = Entry {
     id: "matmul",
     about: Text::new(
-        "矩阵乘积 out = x · wᵀ，每个元素在双精度里重算",
-        "the product out = x · wᵀ, each element in double precision",
+        "矩阵乘积，x 乘 w 的转置，每个元素在双精度里重算",
+        "the product of x and the transpose of w, each element in double precision",
     ),
     with: PRODUCT,
     run: matmul,

@@ -36,7 +36,54 @@ pub fn run_all(setup: &Setup, client: &mut Client, facts: &DeviceFacts, table: &
     runs
 }
 
-/// Plans and runs one experiment on the device.
+/// The experiments called `ids`, on the graphics card or the processor, each in full; what was measured is told point by
+/// point beside the prediction. An experiment that cannot run is told and left out.
+pub fn record(setup: &Setup, client: &mut Client, ids: &[String]) -> Vec<Run> {
+    let mut runs = Vec::new();
+    for id in ids {
+        let Some((experiment, kernel)) = setup.library.get(id) else {
+            (setup.say)(&format!("there is no experiment {id}"));
+            continue;
+        };
+        let start = Instant::now();
+        let target = Target::new(experiment.backend);
+        let run = client
+            .facts_blocking(target)
+            .and_then(|facts| run_one(setup, client, &facts, experiment, kernel, Mode::Full));
+        match run {
+            Ok(run) => {
+                tell(setup, &run, &verdict::judge(&run, experiment, kernel), start.elapsed().as_secs_f64());
+                runs.push(run);
+            }
+            Err(error) => (setup.say)(&format!("{id}: {error}")),
+        }
+    }
+    runs
+}
+
+fn tell(setup: &Setup, run: &Run, judged: &Judged, secs: f64) {
+    (setup.say)(&format!("{}: {}, {:?}, {secs:.1} s", run.experiment, judged.verdict.id(), judged.counters));
+    for point in &judged.points {
+        let percent = |share: Option<f64>| share.map_or("?".to_owned(), |share| format!("{:+.1} %", share * 100.0));
+        let wrong = point.counters.iter().filter(|check| !check.agrees);
+        let wrong: Vec<String> =
+            wrong.map(|check| format!("{} {} ≠ {}", check.metric, check.counted, check.expected)).collect();
+        let invalid = point.invalid.as_ref().map(|why| format!("{why:?}"));
+        (setup.say)(&format!(
+            "  {:9} {:>12} {:>12.4} against {:>12.4}, {:>8}, spread {:>7} {} {}",
+            point.series,
+            point.x.unwrap_or(f64::NAN),
+            point.value.unwrap_or(f64::NAN),
+            point.predicted.unwrap_or(f64::NAN),
+            percent(point.rel_error),
+            percent(point.spread),
+            wrong.join("; "),
+            invalid.unwrap_or_default(),
+        ));
+    }
+}
+
+/// Plans and runs one experiment on its device.
 fn run_one(
     setup: &Setup,
     client: &mut Client,
@@ -47,7 +94,7 @@ fn run_one(
 ) -> Result<Run, RunError> {
     let job = job(setup, facts, experiment, kernel, mode)?;
     let mut rung = String::new();
-    let points = client.run_blocking(Target::new(Backend::Cuda), job, |event| {
+    let points = client.run_blocking(Target::new(experiment.backend), job, |event| {
         if let ClientEvent::Rung { rung: id, why, .. } = event {
             rung.clone_from(id);
             (setup.say)(&format!("  counters: {id}: {why}"));
@@ -56,7 +103,7 @@ fn run_one(
     })?;
     Ok(Run {
         experiment: experiment.id.clone(),
-        backend: Backend::Cuda,
+        backend: experiment.backend,
         date: setup.date.clone(),
         device: facts.clone(),
         content_hash: hash::content_hash(experiment, kernel, &sources(setup, kernel)),

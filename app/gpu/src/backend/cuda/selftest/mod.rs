@@ -2,13 +2,14 @@
 //! those of peers measured in the same start, and faults made on purpose.
 //!
 //! `experiments.rs` runs what readers run, through the child process; `peers.rs` measures beside the driver's copy,
-//! PyTorch, Triton and plain C++; `faults.rs` breaks things, `sanitizer.rs` has
+//! PyTorch, Triton and plain C++, `products.rs` beside PyTorch's matrix products; `faults.rs` breaks things, `sanitizer.rs` has
 //! NVIDIA's checkers watch `small.rs`; `table.rs` is the table. A missing GPU is a failure here.
 //! The caller writes the traces and the table.
 
 mod experiments;
 mod faults;
 mod peers;
+mod products;
 mod sanitizer;
 mod small;
 mod table;
@@ -60,8 +61,15 @@ pub fn run(setup: &Setup) -> Result<Outcome, RunError> {
     faults::drill(setup, &mut client, &mut table);
     drop(client);
     peers::measure(setup, &mut table);
+    products::compare(setup, &runs, &mut table);
     sanitizer::check(setup, &mut table);
     Ok(Outcome { facts, runs, table })
+}
+
+/// Records the experiments called `ids` with the kernels of the library at hand: what an author runs while a kernel still
+/// changes. The error is that of the runner's child.
+pub fn record(setup: &Setup, ids: &[String]) -> Result<Vec<Run>, RunError> {
+    Ok(experiments::record(setup, &mut client()?, ids))
 }
 
 fn client() -> Result<Client, RunError> {

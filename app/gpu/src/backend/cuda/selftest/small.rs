@@ -11,8 +11,19 @@ use vramlab_trace::{Backend, DeviceFacts, OracleOutcome};
 use vramlab_units::{Map, Value};
 
 /// Sizes that finish within seconds under a checker, by the name of the parameter.
-const SIZES: &[(&str, u64)] =
-    &[("n_words", 1 << 19), ("n_records", 1 << 16), ("n_bytes", 1 << 21), ("n", 256), ("n_rounds", 16)];
+const SIZES: &[(&str, u64)] = &[
+    ("n_words", 1 << 19),
+    ("n_records", 1 << 16),
+    ("n_bytes", 1 << 21),
+    ("n_floats", 1 << 14),
+    ("cap_bytes", 1 << 21),
+    ("traffic_bytes", 1 << 22),
+    ("n", 256),
+    ("n_rounds", 16),
+    ("hops", 1024),
+    ("n_mat", 1),
+    ("m", 64),
+];
 
 /// Launches every series of every experiment at the first, middle and last value of its sweep. Gives the number of
 /// launches; the error names the first that is wrong.
