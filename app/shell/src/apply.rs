@@ -3,7 +3,7 @@
 use crate::action::Action;
 use crate::app::{App, Note};
 use crate::documents::Doc;
-use crate::experiments::{Activity, job_of};
+use crate::experiments::Activity;
 use crate::platform::{BackendState, Event};
 use crate::route::{Page, Route};
 use crate::settings::ThemeChoice;
@@ -333,7 +333,7 @@ impl App {
     }
 
     fn hear_job(&mut self, message: FromChild) {
-        let Some(job_id) = job_of(&message) else { return };
+        let Some(job_id) = message.job_id() else { return };
         let Some((id, state)) = self.experiments.of_job(job_id) else { return };
         let id = id.clone();
         if state.hear(message)

@@ -3,7 +3,6 @@
 //! Nothing here paints or measures. `step` functions are driven by [`crate::platform::Event`]s and answer what to do
 //! next, so that the whole life of a run is tested without a window or a runner.
 
-use crate::platform::BackendState;
 use std::collections::BTreeMap;
 use vramlab_gpu::RunError;
 use vramlab_gpu::plan::{Mode, Plan};
@@ -191,18 +190,5 @@ impl Experiments {
 
     pub fn is_any_busy(&self) -> bool {
         self.states.values().any(|state| state.activity.is_busy())
-    }
-}
-
-/// The message's job, if it belongs to one.
-pub fn job_of(message: &FromChild) -> Option<u64> {
-    match message {
-        FromChild::Heartbeat { job_id }
-        | FromChild::Progress { job_id, .. }
-        | FromChild::Point { job_id, .. }
-        | FromChild::Rung { job_id, .. }
-        | FromChild::Done { job_id } => Some(*job_id),
-        FromChild::Failed { job_id, .. } => *job_id,
-        FromChild::Hello { .. } | FromChild::Opened { .. } => None,
     }
 }
