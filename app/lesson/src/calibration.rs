@@ -78,10 +78,14 @@ impl Calibration {
     }
 }
 
-/// Revealed by the reader, or by the step that reveals it.
-fn is_seen(progress: &Progress, chapter: &Chapter, step: &str, predict: &Predict) -> bool {
+/// Whether the truth of a prediction has been shown: on its card, or by the experiment that measures it. From then on
+/// the prediction stays as it is. A figure does not count: there the reader has to find it.
+pub fn is_seen(progress: &Progress, chapter: &Chapter, step: &str, predict: &Predict) -> bool {
     let is_revealed = progress.step(&chapter.id, step).is_some_and(|entry| entry.revealed_at.is_some());
-    is_revealed || predict.revealed_by.as_ref().is_some_and(|by| progress.is_done(&chapter.id, by))
+    let by = chapter.steps.iter().find(|step| Some(&step.id) == predict.revealed_by.as_ref());
+    let is_measured =
+        by.is_some_and(|by| matches!(by.body, StepBody::Experiment(_)) && progress.is_done(&chapter.id, &by.id));
+    is_revealed || is_measured
 }
 
 /// Nothing where one of the two is not positive.
@@ -172,9 +176,12 @@ max = 100
 explain = "E"
 [[step]]
 id = "later"
-kind = "prose"
+kind = "experiment"
 title = "L"
+run = "a/b"
 text = "T"
+explain = "E"
+alt = "A"
 "#;
 
     #[test]

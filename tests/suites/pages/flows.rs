@@ -54,7 +54,7 @@ fn a_prediction_out_of_the_ruler_is_refused_with_its_range() {
     let mut desk = Desk::open(&route("puzzle"));
     let (_, title) = title(|body| matches!(body, StepBody::Predict(_)));
     answer(&mut desk, &title, "many");
-    assert!(desk.has("is not a number; enter one from 32 to"));
+    assert!(desk.has("is not a number; enter one from 32\u{2009}B to"));
     desk.harness.run_ok();
     assert!(!desk.has("Your prediction"));
 }

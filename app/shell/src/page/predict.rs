@@ -10,6 +10,7 @@ use crate::widgets;
 use egui::{RichText, TextEdit, Ui};
 use vramlab_kit::tokens::{Tokens, Type};
 use vramlab_kit::widgets::ruler::{Ruler, Scale, Truth};
+use vramlab_lesson::calibration::is_seen;
 use vramlab_lesson::gap::{self, NumberGap};
 use vramlab_lesson::{Chapter, Choice, Form, Predict, Step};
 use vramlab_units::{Lang, Text, show, typed};
@@ -44,7 +45,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, predict: &
         markdown_ui(app, ui, &chapter.id, &predict.question.ask, actions);
         ui.add_space(tokens.space.xs);
         let given = app.answer(&chapter.id, &step.id).filter(|given| fits(&predict.question.form, given)).cloned();
-        let is_seen = is_seen(app, chapter, step, predict);
+        let is_seen = is_seen(&app.progress, chapter, &step.id, predict);
         let mut state = std::mem::take(app.steps.get(&chapter.id, &step.id));
         match given.filter(|_| is_seen || !state.is_retrying) {
             None => {
@@ -75,12 +76,6 @@ fn fits(form: &Form, given: &Given) -> bool {
         (Form::Order { items }, Given::Order { items: order }) => order.len() == items.len(),
         _ => false,
     }
-}
-
-/// The truth has been shown: from now on the prediction stays as it is.
-fn is_seen(app: &App, chapter: &Chapter, step: &Step, predict: &Predict) -> bool {
-    app.progress.is_revealed(&chapter.id, &step.id)
-        || predict.revealed_by.as_ref().is_some_and(|by| app.progress.is_done(&chapter.id, by))
 }
 
 fn input_ui(app: &App, ui: &mut Ui, chapter: &Chapter, predict: &Predict, state: &mut StepState) -> Option<Given> {
