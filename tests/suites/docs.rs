@@ -30,7 +30,9 @@ fn blocks(text: &str, lang: &str) -> Vec<(String, String)> {
 fn the_snippets_of_the_author_s_guide_are_a_chapter_without_a_finding() {
     let library = Library::built_in();
     for guide in GUIDES {
-        let text: Vec<String> = blocks(&read(guide), "toml").into_iter().map(|(_, block)| block).collect();
+        // The blocks under a path are another chapter: the command line's suite makes that one.
+        let own = blocks(&read(guide), "toml").into_iter().filter(|(above, _)| !above.starts_with("`40_first/"));
+        let text: Vec<String> = own.map(|(_, block)| block).collect();
         assert!(text.len() >= 10, "{guide}: {} snippets", text.len());
         let text = text.join("\n\n");
         let parsed = vramlab_lesson::parse("40_mine", guide, text.as_bytes());

@@ -7,6 +7,7 @@
 mod bare;
 mod check;
 mod exits;
+mod guide;
 mod program;
 mod serve;
 mod sessions;

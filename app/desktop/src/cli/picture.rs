@@ -5,6 +5,7 @@ use anyhow::Context as _;
 use std::path::{Path, PathBuf};
 use vramlab_kit::headless::Headless;
 use vramlab_kit::{Theme, Tokens};
+use vramlab_shell::platform::Event;
 use vramlab_shell::settings::{Settings, ThemeChoice};
 use vramlab_shell::{App, Still};
 use vramlab_units::Lang;
@@ -28,6 +29,9 @@ pub struct Args {
     /// Pixels a point.
     #[arg(long, default_value_t = 1.0, value_parser = scale)]
     scale: f32,
+    /// A lesson folder whose chapters can be shown too.
+    #[arg(long, value_name = "DIR")]
+    lessons: Option<PathBuf>,
 }
 
 fn theme(text: &str) -> Result<Theme, String> {
@@ -45,7 +49,8 @@ fn scale(text: &str) -> Result<f32, String> {
 
 pub fn run(args: &Args, common: &Common) -> anyhow::Result<Exit> {
     let lang = common.lang.unwrap_or_default();
-    let png = page(&route(&args.page), lang, args.theme, [args.width as f32, args.height as f32], args.scale)?;
+    let size = [args.width as f32, args.height as f32];
+    let png = page_of(&route(&args.page), args.lessons.as_deref(), lang, args.theme, size, args.scale)?;
     std::fs::write(&args.out, png).with_context(|| format!("cannot write the picture: {}", args.out.display()))?;
     println_path(&args.out);
     Ok(Exit::Fine)
@@ -75,13 +80,32 @@ fn fonts() -> egui::FontDefinitions {
 
 /// A page of the program as PNG.
 pub fn page(route: &str, lang: Lang, theme: Theme, size: [f32; 2], scale: f32) -> anyhow::Result<Vec<u8>> {
+    page_of(route, None, lang, theme, size, scale)
+}
+
+/// A page of the program, or of a lesson folder, as PNG.
+fn page_of(
+    route: &str,
+    lessons: Option<&Path>,
+    lang: Lang,
+    theme: Theme,
+    size: [f32; 2],
+    scale: f32,
+) -> anyhow::Result<Vec<u8>> {
     let settings = Settings {
         lang: Some(lang),
         theme: if theme == Theme::Dark { ThemeChoice::Dark } else { ThemeChoice::Light },
         ..Settings::default()
     };
     let mut still = Still::with_settings(&settings);
-    still.route = Some(route.to_owned());
+    match lessons {
+        None => still.route = Some(route.to_owned()),
+        Some(dir) => {
+            let files = crate::watch::files(dir).with_context(|| format!("cannot read {}", dir.display()))?;
+            let opened = Event::Lessons { root: dir.display().to_string(), files };
+            still.inside.borrow_mut().events.extend([opened, Event::Route(route.to_owned())]);
+        }
+    }
     still.lang = Some(lang);
     let mut app = App::new(Box::new(still));
     // A picture shows the results; the window asks for a prediction first.
