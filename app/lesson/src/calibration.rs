@@ -22,6 +22,8 @@ pub struct Calibration {
     pub guesses: Vec<Guess>,
     /// Zero or negative on one side, or without a truth: no factor says how far off they are.
     pub n_left_out: usize,
+    /// Predicted after the experiment had shown the truth.
+    pub n_late: usize,
 }
 
 /// Fewer guesses than this say nothing about a person.
@@ -38,6 +40,10 @@ impl Calibration {
                 let Some(entry) = progress.step(&chapter.id, &step.id) else { continue };
                 let Some(Given::Number { value }) = entry.answer else { continue };
                 if !is_seen(progress, chapter, &step.id, predict) {
+                    continue;
+                }
+                if is_late(progress, chapter, &step.id, predict) {
+                    out.n_late += 1;
                     continue;
                 }
                 let truth = value_of(answer, &Values::new(), eval).ok();
@@ -88,6 +94,15 @@ pub fn is_seen(progress: &Progress, chapter: &Chapter, step: &str, predict: &Pre
     is_revealed || is_measured
 }
 
+/// Whether the prediction was made when its experiment had been seen already.
+fn is_late(progress: &Progress, chapter: &Chapter, step: &str, predict: &Predict) -> bool {
+    let done_at = |step: &str| progress.step(&chapter.id, step)?.done_at;
+    let shown_at = predict.revealed_by.as_deref().and_then(done_at);
+    let by = chapter.steps.iter().find(|step| Some(&step.id) == predict.revealed_by.as_ref());
+    let is_measured = by.is_some_and(|by| matches!(by.body, StepBody::Experiment(_)));
+    is_measured && done_at(step).zip(shown_at).is_some_and(|(predicted, shown)| predicted > shown)
+}
+
 /// Nothing where one of the two is not positive.
 pub fn log10_factor(given: f64, truth: f64) -> Option<f64> {
     let log = (given / truth).log10();
@@ -122,7 +137,7 @@ mod tests {
             truth: 1.0,
             log10_factor: factor.log10(),
         };
-        Calibration { guesses: factors.iter().map(guess).collect(), n_left_out: 0 }
+        Calibration { guesses: factors.iter().map(guess).collect(), ..Calibration::default() }
     }
 
     #[test]
@@ -203,5 +218,8 @@ alt = "A"
         let guess = &found.guesses[0];
         assert_eq!((guess.step.as_str(), guess.given, guess.truth), ("guess", 16.0, 8.0));
         assert!((guess.log10_factor - 2_f64.log10()).abs() < 1e-12);
+        progress.predict("02", "guess", Given::Number { value: 8.0 });
+        let found = of(&progress);
+        assert_eq!((found.guesses.len(), found.n_late), (0, 1), "predicted after the measurement was shown");
     }
 }

@@ -199,21 +199,19 @@ fn advance(app: &mut App, ui: &Ui, experiment: &str) {
     }
 }
 
-/// Nothing is shown before the reader has committed: to the prediction that this step reveals, or else by asking for the
+/// Nothing is shown before the reader has committed: to every prediction that this step reveals, or else by asking for the
 /// result. Once a step is done its result stays.
 fn is_hidden(app: &App, chapter: &Chapter, step: &Step, run_idx: usize, state: &ExperimentState) -> bool {
     let is_done = run_idx == 0 && app.progress.is_done(&chapter.id, &step.id);
     if state.is_revealed || state.activity.is_busy() || app.reveals_all || is_done {
         return false;
     }
-    let mut asked = chapter.steps.iter().filter(|candidate| match &candidate.body {
+    let is_asked = |candidate: &&Step| match &candidate.body {
         StepBody::Predict(predict) => predict.revealed_by.as_deref() == Some(step.id.as_str()),
         _ => false,
-    });
-    match asked.next() {
-        Some(predict) => app.answer(&chapter.id, &predict.id).is_none(),
-        None => true,
-    }
+    };
+    let mut asked = chapter.steps.iter().filter(is_asked).peekable();
+    asked.peek().is_none() || asked.any(|predict| app.answer(&chapter.id, &predict.id).is_none())
 }
 
 /// What stands in the place of a result that the reader has not asked for yet.

@@ -34,6 +34,10 @@ const LEFT_OUT: Text = Text::new(
     "另有 {n} 个含 0 或负数，不能用倍数比，没有画。",
     "{n} more hold a zero or a negative number; no factor compares those, and they are not drawn.",
 );
+const LATE: Text = Text::new(
+    "另有 {n} 个是看过实测之后才填的，不算。",
+    "{n} more were entered after the measurement had been shown, and do not count.",
+);
 const POINT: Text = Text::new("你猜 {given}，模型 {truth}", "you {given}, model {truth}");
 
 /// A median within this factor of the truth leans to neither side.
@@ -50,9 +54,11 @@ pub fn calibration_ui(app: &App, ui: &mut Ui, tokens: &Tokens) {
         widgets::card_header(ui, tokens, TITLE.get(lang), TERM.get(lang), |_| {});
         plot_ui(app, ui, tokens, lang, &calibration);
         widgets::finding(ui, tokens, &words(&calibration, lang));
-        if calibration.n_left_out > 0 {
-            let text = LEFT_OUT.get(lang).replace("{n}", &calibration.n_left_out.to_string());
-            ui.label(RichText::new(text).font(tokens.font(Type::Small)).color(tokens.muted));
+        for (n, text) in [(calibration.n_left_out, LEFT_OUT), (calibration.n_late, LATE)] {
+            if n > 0 {
+                let text = text.get(lang).replace("{n}", &n.to_string());
+                ui.label(RichText::new(text).font(tokens.font(Type::Small)).color(tokens.muted));
+            }
         }
     });
 }
@@ -283,7 +289,7 @@ mod tests {
             truth: 1.0,
             log10_factor: factor.log10(),
         };
-        Calibration { guesses: factors.iter().map(guess).collect(), n_left_out: 0 }
+        Calibration { guesses: factors.iter().map(guess).collect(), ..Calibration::default() }
     }
 
     #[test]
