@@ -1,7 +1,7 @@
 //! Pictures of the notebook: `cargo run -p vramlab-shell --example notebook_pictures -- FOLDER`. The runs are the
 //! recorded ones; the candidate is made 3 % faster here, to show what a difference looks like.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a tool of the workshop")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a tool for contributors")]
 
 use egui::{Event, Modifiers, PointerButton, Pos2, pos2, vec2};
 use std::path::Path;

@@ -118,26 +118,8 @@ pub fn ui(
     let lang = app.lang();
     let was = app.lens_of(&experiment.id);
     let looking = Looking::of(experiment, &was);
-    let mut kind = looking.kind(experiment);
     let mut id = was.clone();
-    let is_narrow = ui.available_width() < tokens.px(480.0);
-    let mut choose = |ui: &mut Ui, id: &mut String| {
-        let options = LensKind::ALL.map(|kind| (kind, kind.title().get(lang)));
-        if segmented(ui, tokens, LENSES.get(lang), &mut kind, &options) {
-            *id = first_id(experiment, kind);
-        }
-    };
-    if is_narrow {
-        choose(ui, &mut id);
-    }
-    ui.horizontal_wrapped(|ui| {
-        if !is_narrow {
-            ui.label(RichText::new(LENSES.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
-            choose(ui, &mut id);
-            ui.add_space(tokens.space.xs);
-        }
-        observables_ui(ui, tokens, lang, experiment, looking, &mut id);
-    });
+    choice_ui(ui, tokens, lang, experiment, looking, &mut id);
     if let Looking::Lens(lens) = looking
         && !lens.assumes.is_empty()
     {
@@ -154,6 +136,31 @@ pub fn ui(
         let (chapter, step) = (chapter.id.clone(), step.id.clone());
         actions.push(Action::Address { chapter, step, before, params });
     }
+}
+
+/// The four lenses and what the chosen one can show: in one row, or the lenses above where there is no room.
+fn choice_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, experiment: &Experiment, looking: Looking<'_>, id: &mut String) {
+    let mut kind = looking.kind(experiment);
+    let has_several = experiment.views(kind).len() > 1;
+    let mut lenses_ui = |ui: &mut Ui, id: &mut String| {
+        let options = LensKind::ALL.map(|kind| (kind, kind.title().get(lang)));
+        if segmented(ui, tokens, LENSES.get(lang), &mut kind, &options) {
+            *id = first_id(experiment, kind);
+        }
+    };
+    if ui.available_width() < tokens.px(480.0) {
+        lenses_ui(ui, id);
+        if has_several {
+            ui.horizontal_wrapped(|ui| observables_ui(ui, tokens, lang, experiment, looking, id));
+        }
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(LENSES.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
+        lenses_ui(ui, id);
+        ui.add_space(tokens.space.xs);
+        observables_ui(ui, tokens, lang, experiment, looking, id);
+    });
 }
 
 /// The observables of the lens that is looked through, where there are several.
