@@ -5,7 +5,7 @@
 
 use crate::app::App;
 use vramlab_kit::tokens::{Tokens, Verdict};
-use vramlab_lesson::course::{Evidence, Needs};
+use vramlab_lesson::course::{Evidence, Needs, Task};
 use vramlab_lesson::{Chapter, StepBody};
 use vramlab_trace::Backend;
 use vramlab_units::Text;
@@ -130,6 +130,18 @@ pub fn of_chapter(app: &App, chapter: &Chapter, needs: Needs) -> Vec<Item> {
         }
     }
     items
+}
+
+/// The exit of a chapter: its last check.
+pub fn exit_of_chapter(app: &App, chapter: &Chapter) -> Option<State> {
+    let last = chapter.steps.iter().rfind(|step| matches!(step.body, StepBody::Check(_)))?;
+    Some(of_check(app, &chapter.id, &last.id))
+}
+
+/// The exit of a task is reached when every row is; `None` while one of its chapters is not written.
+pub fn exit_of_task(app: &App, task: &Task) -> Option<State> {
+    let states: Option<Vec<State>> = task.evidence.iter().map(|row| of_row(app, row)).collect();
+    states?.into_iter().min()
 }
 
 /// How many of the items are done in any way.

@@ -97,7 +97,8 @@ pub fn task_rows_ui(app: &App, ui: &mut Ui, task: &Task, actions: &mut Vec<Actio
         .collect()
     };
     let tokens = app.tokens().clone();
-    three(ui, &tokens, lang, app, &items(Needs::Cpu), &items(Needs::Gpu), task.exit.get(lang), actions);
+    let exit = (task.exit.get(lang), evidence::exit_of_task(app, task));
+    three(ui, &tokens, lang, app, &items(Needs::Cpu), &items(Needs::Gpu), exit, actions);
 }
 
 /// The written chapters of a route, each with its own experiments and checks.
@@ -116,7 +117,8 @@ fn chapters_ui(app: &App, ui: &mut Ui, tokens: &Tokens, ids: &[&str], actions: &
             let title = format!("{number}{}", chapter.title.get(lang));
             let count = CHECKED.get(lang).replace("{n}", &n.to_string()).replace("{all}", &all.to_string());
             widgets::card_header(ui, tokens, &title, "", |ui| parts::label(ui, tokens, &count));
-            three(ui, tokens, lang, app, &cpu, &gpu, chapter.outcome.get(lang), actions);
+            let exit = (chapter.outcome.get(lang), evidence::exit_of_chapter(app, chapter));
+            three(ui, tokens, lang, app, &cpu, &gpu, exit, actions);
         });
         ui.add_space(tokens.space.s);
     }
@@ -135,7 +137,7 @@ fn three(
     app: &App,
     cpu: &[Item],
     gpu: &[Item],
-    exit: &str,
+    exit: (&str, Option<State>),
     actions: &mut Vec<Action>,
 ) {
     let gap = tokens.space.l;
@@ -150,7 +152,7 @@ fn three(
         match idx {
             0 => items_ui(app, ui, tokens, cpu, actions),
             1 => items_ui(app, ui, tokens, gpu, actions),
-            _ => parts::note(ui, tokens, exit, tokens.muted),
+            _ => exit_ui(ui, tokens, exit, lang),
         }
     };
     if is_wide {
@@ -166,6 +168,18 @@ fn three(
             ui.add_space(tokens.space.xs);
         }
     }
+}
+
+/// The exit with the mark of what shows it.
+fn exit_ui(ui: &mut Ui, tokens: &Tokens, (text, state): (&str, Option<State>), lang: Lang) {
+    let lead = tokens.px(24.0);
+    let galley = parts::laid(ui, tokens, text, ui.available_width() - lead);
+    let size = vec2(ui.available_width(), galley.size().y.max(tokens.px(22.0)));
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let name = state.map_or(parts::NOT_WRITTEN, State::name).get(lang);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{text} {name}")));
+    parts::state_mark(ui, tokens, egui::pos2(rect.left() + tokens.px(8.0), rect.top() + tokens.px(11.0)), state);
+    ui.painter().galley(egui::pos2(rect.left() + lead, rect.top()), galley, tokens.muted);
 }
 
 fn items_ui(app: &App, ui: &mut Ui, tokens: &Tokens, items: &[Item], actions: &mut Vec<Action>) {

@@ -187,7 +187,10 @@ fn tile_ui(ui: &mut Ui, tokens: &Tokens, tile: &Tile, laid: LaidTile, size: egui
     let edge = if is_lit || tile.is_first { tokens.stroke(1.0, tokens.accent) } else { tokens.hairline() };
     ui.painter().rect(rect, tokens.card_corner(), fill, edge, StrokeKind::Inside);
     paint::focus_ring(ui, tokens, &response, rect, f32::from(tokens.card_radius));
-    let mut at = rect.min + vec2(tokens.space.m, tokens.space.s);
+    // An answer of one line stands in the middle; tiles with text begin at one height.
+    let is_bare = tile.text.is_empty() && tile.over.is_empty();
+    let top = if is_bare { (rect.height() - laid.title.size().y) / 2.0 } else { tokens.space.s };
+    let mut at = rect.min + vec2(tokens.space.m, top);
     if !tile.over.is_empty() {
         ui.painter().galley(at, Arc::clone(&laid.over), tokens.muted);
         at.y += laid.over.size().y + tokens.px(2.0);

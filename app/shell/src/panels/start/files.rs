@@ -7,7 +7,7 @@ use crate::guide::parts;
 use crate::intake::{self, Received, Recent, Use};
 use crate::route::{Page, Route};
 use crate::widgets;
-use egui::{Align2, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{RichText, Sense, Ui, WidgetInfo, pos2, vec2};
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
 use vramlab_sniff::Kind;
 use vramlab_units::{Lang, Localized, Text};
@@ -93,11 +93,13 @@ fn recent_line(app: &App, ui: &mut Ui, tokens: &Tokens, recent: &Recent) -> bool
         ui.painter().rect_filled(rect, tokens.control_corner(), tokens.accent_soft);
     }
     let y = rect.center().y;
-    let right = pos2(rect.right() - tokens.px(8.0), y);
-    let used = ui.painter().text(right, Align2::RIGHT_CENTER, words, tokens.font(Type::Small), tokens.muted);
+    let most = rect.width() * 0.55;
+    let told = crate::panels::elided(ui, &words, tokens.font(Type::Small), tokens.muted, most);
+    let right = rect.right() - tokens.px(8.0) - told.size().x;
+    ui.painter().galley(pos2(right, y - told.size().y / 2.0), told, tokens.muted);
     let left = rect.left() + tokens.px(8.0);
     let font = tokens.font(Type::Note);
-    let galley = crate::panels::elided(ui, &recent.name, font, tokens.ink, used.left() - left - tokens.px(10.0));
+    let galley = crate::panels::elided(ui, &recent.name, font, tokens.ink, right - left - tokens.px(10.0));
     ui.painter().galley(pos2(left, y - galley.size().y / 2.0), galley, tokens.ink);
     response.clicked()
 }
@@ -139,11 +141,11 @@ fn received_ui(app: &App, ui: &mut Ui, tokens: &Tokens, received: &Received, act
         );
         ui.add_space(tokens.space.xs);
         for fact in &sniffed.facts {
-            ui.horizontal_wrapped(|ui| {
-                ui.label(RichText::new(fact.name.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
-                let value = RichText::new(fact.value.get(lang)).font(tokens.font(Type::Mono)).color(tokens.ink);
-                ui.add(egui::Label::new(value).wrap());
-            });
+            let mut job = egui::text::LayoutJob::default();
+            let format = |role: Type, color| egui::TextFormat::simple(tokens.font(role), color);
+            job.append(fact.name.get(lang), 0.0, format(Type::Note, tokens.muted));
+            job.append(fact.value.get(lang), tokens.space.xs, format(Type::Mono, tokens.ink));
+            ui.add(egui::Label::new(job).wrap());
         }
         if let Some(warning) = &sniffed.warning {
             widgets::verdict(ui, tokens, Verdict::Caution, warning.get(lang));

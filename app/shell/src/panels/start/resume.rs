@@ -41,7 +41,7 @@ pub fn ui(app: &App, ui: &mut Ui, tokens: &Tokens, actions: &mut Vec<Action>) {
         let is_wide = ui.available_width() >= tokens.px(520.0);
         if is_wide {
             ui.horizontal(|ui| {
-                let right = tokens.px(150.0);
+                let right = tokens.px(if offer.step.is_some_and(|at| at > 0) { 270.0 } else { 150.0 });
                 let width = ui.available_width() - right;
                 ui.vertical(|ui| {
                     ui.set_width(width);
