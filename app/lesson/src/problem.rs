@@ -81,14 +81,8 @@ pub fn render(problem: &Problem) -> String {
         0 => writeln!(out, "  {file}"),
         line => writeln!(out, "  {file}:{line}:{}", place.column),
     };
-    let chars: Vec<char> = place.text.chars().collect();
-    if place.line > 0 && place.column > 0 && place.column <= chars.len() + 1 && !place.text.trim().is_empty() {
-        let (before, marked, after) = around_caret(&chars, place.column - 1, place.width.max(1));
-        let number = place.line.to_string();
-        let gutter = " ".repeat(number.len());
-        let _ = writeln!(out, "   {number} │ {before}{marked}{after}");
-        let lead = " ".repeat(columns(&before));
-        let _ = writeln!(out, "   {gutter} │ {lead}{}", "━".repeat(columns(&marked).max(1)));
+    if let Some(lines) = excerpt(problem, WINDOW) {
+        let _ = writeln!(out, "{lines}");
     }
     if let Some(help) = &problem.help {
         let _ = writeln!(out, "  help: {help}");
@@ -96,11 +90,28 @@ pub fn render(problem: &Problem) -> String {
     out
 }
 
-fn around_caret(chars: &[char], start: usize, width: usize) -> (String, String, String) {
+/// The line of the file and the caret under it, two lines of at most about `most` columns behind the line number;
+/// nothing where the problem is of the whole file.
+pub fn excerpt(problem: &Problem, most: usize) -> Option<String> {
+    let place = &problem.place;
+    let chars: Vec<char> = place.text.chars().collect();
+    let is_there = place.line > 0 && place.column > 0 && place.column <= chars.len() + 1;
+    if !is_there || place.text.trim().is_empty() {
+        return None;
+    }
+    let (before, marked, after) = around_caret(&chars, place.column - 1, place.width.max(1), most);
+    let number = place.line.to_string();
+    let gutter = " ".repeat(number.len());
+    let lead = " ".repeat(columns(&before));
+    let caret = "━".repeat(columns(&marked).max(1));
+    Some(format!("   {number} │ {before}{marked}{after}\n   {gutter} │ {lead}{caret}"))
+}
+
+fn around_caret(chars: &[char], start: usize, width: usize, most: usize) -> (String, String, String) {
     let printable = |c: &char| if c.is_control() { ' ' } else { *c };
     let end = start.saturating_add(width).min(chars.len());
-    let first = if end > WINDOW { start.saturating_sub(WINDOW / 3) } else { 0 };
-    let last = (first + WINDOW).min(chars.len());
+    let first = if end > most { start.saturating_sub(most / 3) } else { 0 };
+    let last = (first + most).min(chars.len());
     let end = end.min(last).max(start);
     let take =
         |from: usize, to: usize| chars.get(from..to).unwrap_or_default().iter().map(printable).collect::<String>();

@@ -191,7 +191,7 @@ fn alike(a: Found, b: Found, sign: &str, at: usize) -> Result<Found, UnitError> 
             let what = format!("`{sign}` joins unlike units: {a} and {b}");
             let help = if a.is_pure() || b.is_pure() {
                 let unit = if a.is_pure() { b } else { a };
-                format!("a plain number has the unit 1; give it a name of its own with the unit {unit}")
+                format!("a plain number has the unit 1; multiply it by a constant in {unit}")
             } else {
                 format!("bring one to the other's unit with a constant in {}", a.times(&b, -1))
             };

@@ -10,6 +10,7 @@ pub mod figure;
 pub mod lens;
 pub mod order_gap;
 pub mod predict;
+pub mod problem;
 pub mod prose;
 pub mod runs;
 pub mod sketch;
@@ -207,10 +208,8 @@ fn problems_ui(app: &App, ui: &mut Ui, tokens: &Tokens, chapter: &str) {
     }
     crate::widgets::card(ui, tokens, |ui| {
         for problem in problems.iter().take(12) {
-            let text = vramlab_lesson::render(problem);
-            let color = if problem.severity == vramlab_lesson::Severity::Error { tokens.bad } else { tokens.caution };
-            ui.label(RichText::new(text).font(tokens.font(Type::MonoSmall)).color(color));
-            ui.add_space(tokens.space.xs);
+            problem::ui(ui, tokens, problem);
+            ui.add_space(tokens.space.m);
         }
         if problems.len() > 12 {
             ui.label(format!("+ {}", problems.len() - 12));
@@ -277,7 +276,7 @@ fn broken_ui(ui: &mut Ui, app: &App, problem: &vramlab_lesson::Problem) {
     let tokens = app.tokens();
     crate::widgets::card(ui, tokens, |ui| {
         ui.label(RichText::new(BROKEN.get(app.lang())).font(tokens.font(Type::Card)).color(tokens.bad));
-        ui.label(RichText::new(vramlab_lesson::render(problem)).font(tokens.font(Type::MonoSmall)));
+        problem::ui(ui, tokens, problem);
     });
 }
 

@@ -16,6 +16,7 @@ mod line;
 mod look;
 mod sheet;
 mod words;
+mod work;
 
 use crate::controls;
 use crate::figure;
@@ -28,7 +29,10 @@ use vramlab_kit::{Slider, Tokens, Verdict};
 use vramlab_lesson::answer::Values;
 use vramlab_lesson::figure::eval::{Drawn, Picture};
 use vramlab_lesson::figure::{self as author, Drawing, Figure, Scale};
-use vramlab_units::{FieldError, Lang, Map, show};
+use vramlab_units::{FieldError, Lang, Map, Text, show};
+
+const SHOW: Text = Text::new("怎么算的", "How it is computed");
+const HIDE: Text = Text::new("收起算式", "Hide the working");
 
 /// See the module's docs.
 pub struct AuthorFigure {
@@ -38,6 +42,8 @@ pub struct AuthorFigure {
     picture: Result<Picture, String>,
     /// Which thing the keyboard is on.
     cursor: Option<usize>,
+    /// Whether formulas and models are shown below.
+    shows_work: bool,
 }
 
 /// What can be pointed at: areas, and which words belong to each.
@@ -78,7 +84,7 @@ impl AuthorFigure {
                 None => return Err(FieldError::illegal(name, value, legal())),
             };
         }
-        let mut this = Self { figure, sliders, picture: Err(String::new()), cursor: None };
+        let mut this = Self { figure, sliders, picture: Err(String::new()), cursor: None, shows_work: false };
         this.recompute();
         Ok(this)
     }
@@ -245,9 +251,6 @@ impl View for AuthorFigure {
         }
         self.figure_ui(ui, tokens, lang);
         let Ok(picture) = &self.picture else { return };
-        if picture.key.is_empty() {
-            return;
-        }
         ui.add_space(tokens.space.xs);
         controls::row(ui, tokens, |flow| {
             for key in &picture.key {
@@ -255,7 +258,14 @@ impl View for AuthorFigure {
                 let exact = format!("{} {}", key.value, if key.unit == "%" { "" } else { &key.unit });
                 flow.item(|ui| key_number(ui, tokens, label, &value, Some(exact.trim()), Verdict::Neutral));
             }
+            if !self.figure.values.is_empty() {
+                let label = if self.shows_work { HIDE.get(lang) } else { SHOW.get(lang) };
+                self.shows_work ^= controls::button(flow, tokens, label);
+            }
         });
+        if self.shows_work {
+            work::ui(ui, tokens, lang, &self.figure, &picture.values);
+        }
     }
 
     fn finding(&self, lang: Lang) -> String {

@@ -174,3 +174,15 @@ fn place(stage: &mut Stage, view: &mut AuthorFigure) -> egui::Pos2 {
     });
     egui::pos2(rect.center().x, rect.top() + (rect.height() * 0.45).max(60.0))
 }
+
+#[test]
+fn the_working_shows_formulas_and_questions_to_models() {
+    let mut stage = Stage::new(Tokens::new(Theme::Light, 1.0), Lang::En, 844.0);
+    let mut view = open("sectors", &[]);
+    let button = stage.show(&mut view).place_of("How it is computed").unwrap();
+    stage.click(button, &mut |ui, cx| view.ui(ui, cx));
+    let texts = stage.show(&mut view).texts().join("\n");
+    assert!(texts.contains("sectors = coalescing(") && texts.contains("stride_bytes = 8"), "{texts}");
+    assert!(texts.contains(").sectors = 8"), "{texts}");
+    assert!(texts.contains("Hide the working"));
+}
