@@ -12,6 +12,8 @@ mod roofline;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
+mod sketch;
+#[cfg(test)]
 mod stage;
 #[cfg(test)]
 mod walk;
