@@ -88,6 +88,7 @@ const WORDS: &[Words] = &[
             &["\"Kernel Name\"", "\"Metric Name\"", "\"Metric Value\""],
         ],
     },
+    Words { kind: Kind::TorchTrace, any: &[&["Self CPU %", "CPU total", "Self CUDA"]] },
     Words { kind: Kind::Topology, any: &[&["CPU Affinity", "NUMA Affinity", "GPU0"]] },
     Words {
         kind: Kind::NvidiaSmi,
@@ -95,6 +96,7 @@ const WORDS: &[Words] = &[
             &["NVIDIA-SMI", "Driver Version"],
             &["NVSMI LOG"],
             &["# gpu", "pwr", "gtemp"],
+            &["# gpu", "# Idx", "sm", "mem"],
             &["memory.used [MiB]"],
             &["utilization.gpu [%]"],
             &["memory.total [MiB]"],

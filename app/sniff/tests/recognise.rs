@@ -8,6 +8,9 @@ use vramlab_units::Lang;
 const SNAPSHOT: &[u8] = include_bytes!("../../../tests/data/files/mlp_adam.pickle");
 const SUMMARY: &[u8] = include_bytes!("../../../tests/data/files/memory_summary.txt");
 const TRACE: &[u8] = include_bytes!("../../../tests/data/traces/v1-sample.vltrace");
+const SMI: &[u8] = include_bytes!("../../../lessons/01_bottleneck/terminal/copy.txt");
+const PROFILER: &[u8] = include_bytes!("../../../lessons/01_bottleneck/terminal/torch_profiler.txt");
+const NCU: &[u8] = include_bytes!("../../../lessons/12_roofline/terminal/ncu.txt");
 const CHAPTER: &[u8] = include_bytes!("../../lesson/examples/every_step.toml");
 
 fn whole(bytes: &[u8]) -> Sniffed {
@@ -36,6 +39,9 @@ fn what_a_gpu_machine_wrote_is_recognised() {
     let summary = is(SUMMARY, Kind::MemorySummary);
     assert!(facts(&summary).contains("device ID 0"), "{summary:?}");
     is(TRACE, Kind::Trace);
+    assert!(facts(&is(SMI, Kind::NvidiaSmi)).contains("580.159.04"));
+    is(PROFILER, Kind::TorchTrace);
+    is(NCU, Kind::NcuReport);
     let chapter = is(CHAPTER, Kind::Chapter);
     assert!(facts(&chapter).contains("steps 7") || facts(&chapter).contains("steps 8"), "{chapter:?}");
 }
