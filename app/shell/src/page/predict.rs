@@ -112,7 +112,10 @@ fn number_ui(
             .margin(egui::vec2(10.0, 7.0));
         let response = ui.add(edit);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, unit));
-        ui.label(RichText::new(if unit == "1" { "" } else { unit }).font(tokens.font(Type::Mono)).color(tokens.muted));
+        if unit != "1" {
+            // An empty label would break the row.
+            ui.label(RichText::new(unit).font(tokens.font(Type::Mono)).color(tokens.muted));
+        }
         if response.changed() {
             state.guess = typed::read(&state.draft, unit).ok().filter(|value| (range[0]..=range[1]).contains(value));
         }
