@@ -8,6 +8,8 @@ mod behave;
 #[cfg(test)]
 mod bottleneck;
 #[cfg(test)]
+mod primer;
+#[cfg(test)]
 mod roofline;
 #[cfg(test)]
 mod samples;
