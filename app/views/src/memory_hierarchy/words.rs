@@ -3,7 +3,7 @@
 use super::layout::Quantity;
 use super::levels::{Level, Levels};
 use vramlab_model::latency_cycles;
-use vramlab_units::show::{bytes_decimal, number, with_unit};
+use vramlab_units::show::{bytes_binary, bytes_decimal, number, with_unit};
 use vramlab_units::{Bytes, Lang, Nanos};
 
 /// A value of the quantity, in the unit that fits.
@@ -33,7 +33,10 @@ pub fn cycles(level: &Level, clock_mhz: f64) -> Option<f64> {
 /// The finding for the level picked.
 pub fn finding(levels: &Levels, picked: usize, lang: Lang) -> String {
     let Some(level) = levels.levels.get(picked) else { return String::new() };
-    let (name, size) = (level.name(lang), value(Quantity::Size, level.size_bytes.value));
+    let bytes = Bytes(level.size_bytes.value as u64);
+    let (decimal, binary) = (bytes_decimal(bytes), bytes_binary(bytes));
+    let size = pick(lang, format!("{decimal}（{binary}）"), format!("{decimal} ({binary})"));
+    let name = level.name(lang);
     let rate = value(Quantity::Rate, level.gb_per_s.value);
     let Some(wait) = level.latency_ns.as_ref() else {
         return pick(
