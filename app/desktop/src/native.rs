@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use vramlab_gpu::RunError;
 use vramlab_gpu::client::{Client, ClientEvent, Limits, Spawn, Target};
-use vramlab_gpu::protocol::{FromChild, Job};
+use vramlab_gpu::protocol::Job;
 use vramlab_lesson::progress::Files;
 use vramlab_shell::platform::{BackendState, Event, Fetch, Gauges, Platform};
 use vramlab_trace::Backend;
@@ -80,12 +80,7 @@ impl Native {
                 }
                 None => out.push(Event::JobFailed { job_id: id, error }),
             },
-            ClientEvent::Progress { job_id, done, total, telemetry } => {
-                out.push(Event::Job(FromChild::Progress { job_id, done, total, telemetry }));
-            }
-            ClientEvent::Point { job_id, point } => out.push(Event::Job(FromChild::Point { job_id, point })),
-            ClientEvent::Rung { job_id, rung, why } => out.push(Event::Job(FromChild::Rung { job_id, rung, why })),
-            ClientEvent::Done { job_id } => out.push(Event::Job(FromChild::Done { job_id })),
+            ClientEvent::Job(message) => out.push(Event::Job(message)),
             ClientEvent::State(_) | ClientEvent::Started { .. } => {}
         }
     }

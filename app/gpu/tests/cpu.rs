@@ -12,7 +12,7 @@ use vramlab_gpu::RunError;
 use vramlab_gpu::backend::cpu::{ROUTINES, facts};
 use vramlab_gpu::client::{Client, Limits, Spawn, Target};
 use vramlab_gpu::plan::{Mode, Plan, PlanError, default_budget, plan};
-use vramlab_gpu::protocol::Job;
+use vramlab_gpu::protocol::{FromChild, Job};
 use vramlab_gpu::read::Library;
 use vramlab_gpu::verdict::{Verdict, judge};
 use vramlab_trace::{Backend, DeviceFacts, OracleOutcome, Point, Run};
@@ -110,7 +110,7 @@ fn every_cpu_experiment_runs_in_a_child_and_passes_its_check() {
             let mut first = None;
             let job = job(&library, id, plan);
             let points = client.run_blocking(Target::new(Backend::Cpu), job, |event| {
-                if matches!(event, vramlab_gpu::client::ClientEvent::Point { .. }) {
+                if matches!(event, vramlab_gpu::client::ClientEvent::Job(FromChild::Point { .. })) {
                     first.get_or_insert_with(|| start.elapsed());
                 }
                 ControlFlow::Continue(())

@@ -14,6 +14,7 @@ use vramlab_gpu::RunError;
 use vramlab_gpu::client::{Client, ClientEvent, Limits, Spawn, Target, Wake};
 use vramlab_gpu::manifest::{Experiment, Kernel};
 use vramlab_gpu::plan::{self, Mode, default_budget};
+use vramlab_gpu::protocol::FromChild;
 use vramlab_shell::Library;
 use vramlab_shell::experiments::Recorded;
 use vramlab_trace::{Backend, DeviceFacts, Run};
@@ -121,13 +122,13 @@ impl<'a> Driver<'a> {
         let open = self.client().map_err(|error| fault(&error))?;
         let id = open.client.start(target, job);
         let done = open.wait(id, &mut |event| match event {
-            ClientEvent::Point { point, .. } => run.points.push((**point).clone()),
-            ClientEvent::Rung { rung, why, .. } => {
+            ClientEvent::Job(FromChild::Point { point, .. }) => run.points.push((**point).clone()),
+            ClientEvent::Job(FromChild::Rung { rung, why, .. }) => {
                 tracing::info!(rung, why, "counters");
                 run.counter_rung.clone_from(rung);
                 no_counters = (rung == "none").then(|| why.clone());
             }
-            ClientEvent::Progress { done, .. } => bar.set_position(u64::from(*done)),
+            ClientEvent::Job(FromChild::Progress { done, .. }) => bar.set_position(u64::from(*done)),
             _ => {}
         });
         bar.finish_and_clear();

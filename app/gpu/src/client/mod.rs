@@ -14,7 +14,7 @@ pub use link::{Connect, Exit, Link, Peer};
 pub use process::Spawn;
 
 use crate::error::RunError;
-use crate::protocol::Job;
+use crate::protocol::{FromChild, Job};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use vramlab_trace::{Backend as Kind, DeviceFacts, Point, Telemetry};
+use vramlab_trace::{Backend as Kind, DeviceFacts, Point};
 
 /// How long each thing may take. A job's own deadline is part of its plan.
 #[derive(Clone, Debug)]
@@ -86,24 +86,8 @@ pub enum ClientEvent {
     Started {
         job_id: u64,
     },
-    Progress {
-        job_id: u64,
-        done: u32,
-        total: u32,
-        telemetry: Telemetry,
-    },
-    Point {
-        job_id: u64,
-        point: Box<Point>,
-    },
-    Rung {
-        job_id: u64,
-        rung: String,
-        why: String,
-    },
-    Done {
-        job_id: u64,
-    },
+    /// What the child says of a job that goes well: its progress, its points, how counters were read, its end.
+    Job(FromChild),
     /// `id` is that of the job or of the opening.
     Failed {
         id: u64,
@@ -117,18 +101,15 @@ impl ClientEvent {
         match self {
             Self::State(_) => None,
             Self::Opened { wish, .. } => Some(*wish),
-            Self::Started { job_id }
-            | Self::Progress { job_id, .. }
-            | Self::Point { job_id, .. }
-            | Self::Rung { job_id, .. }
-            | Self::Done { job_id } => Some(*job_id),
+            Self::Started { job_id } => Some(*job_id),
+            Self::Job(message) => message.job_id(),
             Self::Failed { id, .. } => Some(*id),
         }
     }
 
     /// True if nothing more will come about this wish.
     pub fn is_last(&self) -> bool {
-        matches!(self, Self::Opened { .. } | Self::Done { .. } | Self::Failed { .. })
+        matches!(self, Self::Opened { .. } | Self::Job(FromChild::Done { .. }) | Self::Failed { .. })
     }
 }
 
@@ -248,7 +229,7 @@ impl Client {
         let id = self.start(target, job);
         let mut points = Vec::new();
         self.wait(id, &mut |event| {
-            if let ClientEvent::Point { point, .. } = event {
+            if let ClientEvent::Job(FromChild::Point { point, .. }) = event {
                 points.push((**point).clone());
             }
             on_event(event)

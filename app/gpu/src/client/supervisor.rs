@@ -278,16 +278,14 @@ impl Supervisor {
 
     fn answer(&mut self, job_id: u64, message: FromChild) {
         match message {
-            FromChild::Progress { done, total, telemetry, .. } => {
-                self.emit(ClientEvent::Progress { job_id, done, total, telemetry });
+            FromChild::Progress { .. } | FromChild::Point { .. } | FromChild::Rung { .. } => {
+                self.emit(ClientEvent::Job(message));
             }
-            FromChild::Point { point, .. } => self.emit(ClientEvent::Point { job_id, point }),
-            FromChild::Rung { rung, why, .. } => self.emit(ClientEvent::Rung { job_id, rung, why }),
             FromChild::Done { .. } => {
                 if let Some(session) = &mut self.session {
                     (session.phase, session.by) = (Phase::Idle, None);
                 }
-                self.emit(ClientEvent::Done { job_id });
+                self.emit(ClientEvent::Job(message));
             }
             FromChild::Failed { error, .. } => self.failed(Some(job_id), error),
             _ => {}

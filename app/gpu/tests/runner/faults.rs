@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use vramlab_gpu::RunError;
 use vramlab_gpu::backend::fake::SCRIPTS;
 use vramlab_gpu::client::{ClientEvent, Limits, RunnerState};
+use vramlab_gpu::protocol::FromChild;
 use vramlab_trace::{Invalid, OracleOutcome};
 use vramlab_units::Lang;
 
@@ -153,14 +154,17 @@ fn r8_a_library_that_prints_cannot_speak_into_the_protocol() {
 fn r8_answers_for_a_cancelled_job_are_not_taken_for_the_next_one() {
     let mut client = client("late_answer");
     let first = client.start(FAKE, job(30.0));
-    until(&mut client, |event| matches!(event, ClientEvent::Progress { .. }));
+    until(&mut client, |event| matches!(event, ClientEvent::Job(FromChild::Progress { .. })));
     client.cancel(first);
     let second = client.start(FAKE, job(30.0));
-    let events = until(&mut client, |event| *event == ClientEvent::Done { job_id: second });
+    let events = until(&mut client, |event| *event == ClientEvent::Job(FromChild::Done { job_id: second }));
     let about_first: Vec<_> = events.iter().filter(|event| event.id() == Some(first)).collect();
     assert_eq!(about_first, [&ClientEvent::Failed { id: first, error: RunError::Cancelled }]);
     let about_second: Vec<_> = events.iter().filter(|event| event.id() == Some(second)).collect();
-    assert_eq!(about_second, [&ClientEvent::Started { job_id: second }, &ClientEvent::Done { job_id: second }]);
+    assert_eq!(
+        about_second,
+        [&ClientEvent::Started { job_id: second }, &ClientEvent::Job(FromChild::Done { job_id: second })]
+    );
 }
 
 #[test]
@@ -176,9 +180,9 @@ fn r11_a_gpu_that_another_program_has_is_named_and_the_next_try_asks_again() {
 fn r11_a_shared_gpu_is_told_with_the_progress() {
     let mut client = client("shared_gpu");
     client.start(FAKE, job(30.0));
-    let events = until(&mut client, |event| matches!(event, ClientEvent::Done { .. }));
+    let events = until(&mut client, |event| matches!(event, ClientEvent::Job(FromChild::Done { .. })));
     let shared = events.iter().filter(
-        |event| matches!(event, ClientEvent::Progress { telemetry, .. } if telemetry.other_processes == Some(1)),
+        |event| matches!(event, ClientEvent::Job(FromChild::Progress { telemetry, .. }) if telemetry.other_processes == Some(1)),
     );
     assert_eq!(shared.count(), 2);
 }
@@ -218,7 +222,10 @@ fn r16_a_program_that_moved_away_says_so() {
     let spawn = vramlab_gpu::client::Spawn::program("/no such folder/显存/vramlab", ["__runner"]);
     let mut client = vramlab_gpu::client::Client::new(spawn, limits(), std::sync::Arc::new(|| {}));
     let error = client.facts_blocking(FAKE).unwrap_err();
-    assert!(matches!(&error, RunError::Unavailable { what, .. } if what.get(Lang::Zh).contains("显存/vramlab")), "{error:?}");
+    assert!(
+        matches!(&error, RunError::Unavailable { what, .. } if what.get(Lang::Zh).contains("显存/vramlab")),
+        "{error:?}"
+    );
 }
 
 #[test]

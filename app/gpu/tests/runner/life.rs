@@ -24,7 +24,7 @@ fn a_cancel_is_felt_at_once_and_the_same_child_goes_on() {
     let events = until(&mut client, is_failed);
     assert!(events.contains(&ClientEvent::Failed { id: first, error: RunError::Cancelled }));
     let second = client.start(FAKE, job(60.0));
-    let events = until(&mut client, |event| *event == ClientEvent::Done { job_id: second });
+    let events = until(&mut client, |event| *event == ClientEvent::Job(FromChild::Done { job_id: second }));
     assert!(!events.contains(&ClientEvent::State(RunnerState::Starting)), "no second child was needed");
 }
 
@@ -45,7 +45,7 @@ fn a_job_that_waits_can_be_cancelled_and_jobs_keep_their_order() {
     let mut client = client("slow");
     let ids: Vec<u64> = (0..3).map(|_| client.start(FAKE, job(60.0))).collect();
     client.cancel(ids[1]);
-    let events = until(&mut client, |event| *event == ClientEvent::Done { job_id: ids[2] });
+    let events = until(&mut client, |event| *event == ClientEvent::Job(FromChild::Done { job_id: ids[2] }));
     let ends: Vec<_> = events.iter().filter(|event| event.is_last()).filter_map(ClientEvent::id).collect();
     assert_eq!(ends, [ids[1], ids[0], ids[2]]);
 }
@@ -198,7 +198,7 @@ fn r8_an_idle_child_that_the_system_kills_is_replaced_for_the_next_run() {
 fn r8_a_busy_child_that_the_system_kills_is_reported_with_the_signal() {
     let (mut client, pids) = noting("hang");
     client.start(FAKE, job(60.0));
-    until(&mut client, |event| matches!(event, ClientEvent::Rung { .. }));
+    until(&mut client, |event| matches!(event, ClientEvent::Job(FromChild::Rung { .. })));
     let pid = pids.lock().unwrap()[0].to_string();
     assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
     let events = until(&mut client, is_failed);
@@ -219,7 +219,7 @@ fn the_window_is_woken_whenever_there_is_something_to_collect() {
     let spawn = Spawn::program(env!("CARGO_BIN_EXE_vramlab-fake-runner"), ["ok"]);
     let mut client = Client::new(spawn, limits(), wake);
     client.start(FAKE, job(30.0));
-    let events = until(&mut client, |event| matches!(event, ClientEvent::Done { .. }));
+    let events = until(&mut client, |event| matches!(event, ClientEvent::Job(FromChild::Done { .. })));
     assert!(woken.load(Ordering::SeqCst) >= events.len());
 }
 

@@ -5,7 +5,7 @@ use crate::client::{Client, Target};
 use crate::hash;
 use crate::manifest::{Experiment, Kernel};
 use crate::plan::{self, Mode};
-use crate::protocol::Job;
+use crate::protocol::{FromChild, Job};
 use crate::verdict::{self, Counters, Judged, Verdict};
 use crate::{RunError, client::ClientEvent};
 use std::ops::ControlFlow;
@@ -95,7 +95,7 @@ fn run_one(
     let job = job(setup, facts, experiment, kernel, mode)?;
     let mut rung = String::new();
     let points = client.run_blocking(Target::new(experiment.backend), job, |event| {
-        if let ClientEvent::Rung { rung: id, why, .. } = event {
+        if let ClientEvent::Job(FromChild::Rung { rung: id, why, .. }) = event {
             rung.clone_from(id);
             (setup.say)(&format!("  counters: {id}: {why}"));
         }

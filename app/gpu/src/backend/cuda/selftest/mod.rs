@@ -21,6 +21,7 @@ pub use table::{Row, Table};
 use crate::RunError;
 use crate::client::{Client, Limits, Spawn};
 use crate::client::{ClientEvent, Target};
+use crate::protocol::FromChild;
 use crate::read::Library;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -84,5 +85,5 @@ fn client() -> Result<Client, RunError> {
 
 /// True for the one event that carries a measured point.
 fn is_point(event: &ClientEvent) -> bool {
-    matches!(event, ClientEvent::Point { .. })
+    matches!(event, ClientEvent::Job(FromChild::Point { .. }))
 }
