@@ -331,8 +331,8 @@ fn options_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, options: &[Choice], chos
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "one call site, borrowed from one frame")]
-fn hints_ui(
+#[expect(clippy::too_many_arguments, reason = "two call sites, borrowed from one frame")]
+pub fn hints_ui(
     app: &mut App,
     ui: &mut Ui,
     tokens: &Tokens,

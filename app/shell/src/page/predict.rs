@@ -53,6 +53,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, predict: &
                     state.is_retrying = false;
                     actions.push(Action::Predict { chapter: chapter.id.clone(), step: step.id.clone(), given });
                 }
+                check::hints_ui(app, ui, &tokens, chapter, &predict.question, &Values::new(), &mut state, actions);
             }
             Some(given) => {
                 kept_ui(app, ui, &tokens, chapter, predict, &given);
