@@ -260,7 +260,7 @@ mod tests {
         let parsed = parse("00_example", "00_example/chapter.toml", EXAMPLE.as_bytes());
         assert_eq!(parsed.problems, []);
         let chapter = parsed.chapter.unwrap();
-        assert_eq!((chapter.number, chapter.steps.len()), (Some(0), 8));
+        assert_eq!((chapter.number, chapter.steps.len()), (Some(0), 9));
         assert_eq!((chapter.audits.len(), chapter.reviews.len()), (1, 2));
         assert!(!chapter.steps.iter().any(|step| matches!(step.body, StepBody::Broken { .. })));
     }

@@ -148,7 +148,7 @@ fn l1_a_syntax_error_on_line_41_leaves_the_other_steps_open() {
         .filter(|step| matches!(step.body, StepBody::Broken { .. }))
         .map(|step| step.id.as_str())
         .collect();
-    assert_eq!((broken, chapter.steps.len()), (vec!["guess"], 8));
+    assert_eq!((broken, chapter.steps.len()), (vec!["guess"], 9));
     assert_eq!((chapter.audits.len(), chapter.reviews.len()), (1, 2));
 }
 

@@ -3,6 +3,7 @@
 //! `looks` draws every page, `flows` walks through a chapter, `files` drops packs and links, `notebook`
 //! keeps, compares and exports runs, `speed` measures frames.
 
+mod author;
 mod files;
 mod flows;
 mod guide;
