@@ -38,6 +38,9 @@ pub struct Notebook {
     pub schema: u32,
     pub next_n: u64,
     pub entries: Vec<Entry>,
+    /// The hypothesis for the next run, written before it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub draft: String,
 }
 
 impl Notebook {
@@ -55,7 +58,8 @@ impl Notebook {
 
     /// Every run of both, the older ones first. Of one run in both, the later edit counts.
     pub fn merge(theirs: Self, mine: Self) -> Self {
-        let mut out = Self { schema: SCHEMA, next_n: theirs.next_n.max(mine.next_n), entries: theirs.entries };
+        let mut out =
+            Self { schema: SCHEMA, next_n: theirs.next_n.max(mine.next_n), entries: theirs.entries, draft: mine.draft };
         for entry in mine.entries {
             match out.entries.iter_mut().find(|known| known.run == entry.run) {
                 Some(known) if entry.edit >= known.edit => *known = entry,
@@ -85,6 +89,9 @@ impl Notebook {
         self.schema = SCHEMA;
         self.next_n += 1;
         entry.n = self.next_n;
+        if entry.hypothesis.is_empty() {
+            entry.hypothesis = std::mem::take(&mut self.draft);
+        }
         self.entries.push(entry);
         self.next_n
     }
@@ -156,7 +163,7 @@ mod tests {
 
     #[test]
     fn two_windows_keep_every_run_and_the_later_words() {
-        let base = Notebook { schema: 1, next_n: 1, entries: vec![entry(1, "2026-11-01")] };
+        let base = Notebook { schema: 1, next_n: 1, entries: vec![entry(1, "2026-11-01")], draft: String::new() };
         let (mut left, mut right) = (base.clone(), base);
         left.push(entry(0, "2026-11-02"));
         right.push(entry(0, "2026-11-03"));
@@ -167,6 +174,16 @@ mod tests {
         assert_eq!(merged.entries[0].hypothesis, "half");
         let numbers: Vec<u64> = merged.entries.iter().map(|entry| entry.n).collect();
         assert_eq!(numbers, [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_hypothesis_written_before_a_run_goes_with_it() {
+        let mut notebook = Notebook { draft: "half as fast".into(), ..Notebook::default() };
+        notebook.push(entry(0, "2026-11-01"));
+        notebook.push(entry(0, "2026-11-02"));
+        let words: Vec<&str> = notebook.entries.iter().map(|entry| entry.hypothesis.as_str()).collect();
+        assert_eq!(words, ["half as fast", ""]);
+        assert_eq!(notebook.draft, "");
     }
 
     #[test]

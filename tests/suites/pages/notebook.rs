@@ -2,7 +2,7 @@
 //! and the lenses of a card, which are part of the address.
 
 use super::{CHAPTER, Desk, settings};
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use serde_json::Value;
 use vramlab_shell::notebook::Notebook;
 use vramlab_shell::platform::Event;
@@ -105,6 +105,22 @@ fn words_are_saved_when_the_window_closes_at_once() {
     assert!(!saved(&desk).contains("\"hypothesis\":\"now\""));
     desk.harness.state_mut().save_progress(true);
     assert!(saved(&desk).contains("\"hypothesis\":\"now\""));
+}
+
+#[test]
+fn the_hypothesis_for_the_next_run_is_kept_until_it() {
+    let mut desk = open([]);
+    {
+        let mut fields = desk.harness.get_all_by_role(egui::accesskit::Role::TextInput);
+        let is_draft = |node: &egui_kittest::Node<'_>| {
+            node.accesskit_node().data().placeholder() == Some("Hypothesis for the next run")
+        };
+        fields.find(is_draft).expect("a field").focus();
+    }
+    desk.harness.step();
+    desk.type_text("half");
+    desk.harness.run_steps(9);
+    assert!(saved(&desk).contains("\"draft\":\"half\""), "{}", saved(&desk));
 }
 
 #[test]

@@ -40,7 +40,9 @@ impl App {
             Some(Ok(theirs)) => {
                 let n_before = self.notebook.entries.len();
                 let runs: Vec<Run> = theirs.notebook.entries.iter().map(|entry| entry.run.clone()).collect();
+                let draft = std::mem::take(&mut self.notebook.draft);
                 self.notebook = Notebook::merge(std::mem::take(&mut self.notebook), theirs.notebook);
+                self.notebook.draft = draft;
                 // Runs of both may have had the same number.
                 self.notebook_view.forget_picks();
                 if let Some(lens) = theirs.report_lens {

@@ -17,7 +17,7 @@ pub use state::{NotebookView, Side};
 use crate::action::{Action, ExportFormat};
 use crate::app::App;
 use crate::widgets;
-use egui::{ComboBox, RichText, ScrollArea, Ui};
+use egui::{ComboBox, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
 use std::collections::BTreeMap;
 use vramlab_kit::Icon;
 use vramlab_kit::tokens::{Tokens, Type};
@@ -35,14 +35,15 @@ const NONE_LEFT: Text = Text::new("没有符合筛选的运行。", "No run pass
 const SHOW_ALL: Text = Text::new("全部显示", "Show all");
 const EMPTY_TITLE: Text = Text::new("这里会留下你的每一次运行", "Every run of yours is kept here");
 const EMPTY_STEPS: [Text; 3] = [
+    Text::new("先写一句假设：你改了什么，为什么会变", "Write a hypothesis: what you changed, and why it should matter"),
     Text::new("在实验卡片上运行，结果自动记下来", "Run an experiment on its card; the result is noted by itself"),
-    Text::new("写一句假设：你改了什么，为什么会变", "Write a hypothesis: what you changed, and why it should matter"),
     Text::new(
         "挑两次作基线和候选，看中位数的区间是否分开",
         "Choose a baseline and a candidate, and see whether the \
          intervals of their medians part",
     ),
 ];
+const NEXT: Text = Text::new("下一次运行的假设", "Hypothesis for the next run");
 const TO_EXPERIMENT: Text = Text::new("去第一个实验", "Go to the first experiment");
 
 pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
@@ -54,6 +55,8 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
         gauges::ui(app, ui, &tokens, lang);
         ui.add_space(tokens.space.l);
         heading_ui(app, ui, &tokens, lang);
+        ui.add_space(tokens.space.xs);
+        draft_ui(app, ui, &tokens, lang);
         ui.add_space(tokens.space.xs);
         if app.notebook.entries.is_empty() {
             return empty_ui(app, ui, &tokens, lang, actions);
@@ -78,6 +81,17 @@ fn heading_ui(app: &App, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
             ui.label(RichText::new(n.to_string()).font(tokens.font(Type::MonoSmall)).color(tokens.muted));
         }
     });
+}
+
+/// A hypothesis is written before the run; it goes with the next one.
+fn draft_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
+    let edit = TextEdit::singleline(&mut app.notebook.draft)
+        .hint_text(NEXT.get(lang))
+        .font(tokens.font(Type::Note))
+        .desired_width(f32::INFINITY);
+    if ui.add(edit).changed() {
+        app.notebook_saver.changed(app.now_secs);
+    }
 }
 
 /// What the notebook is for, told by what the reader does with it.
@@ -140,7 +154,7 @@ fn filter_ui(
                 ui.selectable_value(chosen, Some(id.clone()), title);
             }
         });
-    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, format!("{name}: {title}")));
+    response.response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, format!("{name}: {title}")));
 }
 
 fn none_left_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
