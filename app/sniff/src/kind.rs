@@ -199,11 +199,12 @@ impl Sniffed {
     }
 }
 
-/// Text of a file as it may be shown: short, without controls.
+/// Text of a file as it may be shown: short, without controls, one space between words.
 pub(crate) fn shown(text: &str) -> String {
     let is_seen = |c: &char| {
         !c.is_control() && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut out: String = text.chars().filter(is_seen).take(80).collect();
     if text.chars().nth(80).is_some() {
         out.push('…');

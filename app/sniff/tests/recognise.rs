@@ -43,7 +43,13 @@ fn what_a_gpu_machine_wrote_is_recognised() {
     is(PROFILER, Kind::TorchTrace);
     is(NCU, Kind::NcuReport);
     let chapter = is(CHAPTER, Kind::Chapter);
-    assert!(facts(&chapter).contains("steps 7") || facts(&chapter).contains("steps 8"), "{chapter:?}");
+    let n_steps = String::from_utf8_lossy(CHAPTER)
+        .matches(
+            "
+[[step]]",
+        )
+        .count();
+    assert!(n_steps >= 7 && facts(&chapter).contains(&format!("steps {n_steps}")), "{chapter:?}");
 }
 
 #[test]
