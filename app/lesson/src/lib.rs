@@ -2,7 +2,8 @@
 //!
 //! Read `chapter.rs` first: the types a chapter becomes. `fields.rs` is the format as data; `parse.rs` makes chapters
 //! from TOML by it and collects every problem; `check.rs` asks a [`Registry`] what exists; `problem.rs` is the one
-//! diagnostic type; `progress.rs` the reader's file.
+//! diagnostic type; `progress.rs` the reader's file. `schedule.rs` and `due.rs` say when a review comes back, `gap.rs` and
+//! `calibration.rs` how predictions compare with the truth.
 //! No egui, no files, no clock: text and bytes in, values out.
 
 pub mod answer;

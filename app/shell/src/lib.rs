@@ -2,7 +2,8 @@
 //!
 //! Read `app.rs` first (state, and the loop of a frame), then `apply.rs` (what actions and events do) and `platform.rs`
 //! (what differs between desktop and browser). `page/` paints a chapter's steps, `panels/` what surrounds them.
-//! `experiments.rs` is the life of a run, `library.rs` what there is to learn and to run.
+//! `experiments.rs` is the life of a run, `library.rs` what there is to learn and to run, `study/` what reaches over
+//! chapters: reviews and calibration.
 
 pub mod action;
 pub mod answers;

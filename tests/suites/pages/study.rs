@@ -259,3 +259,48 @@ fn half_a_chapter_makes_its_questions_new_and_the_palette_leads_there() {
     desk.click("No");
     assert!(desk.has("Right") && desk.has("A set has no order."));
 }
+
+/// The start page: what is due, and the reader's own numbers, once there are any.
+#[test]
+fn the_start_page_tells_what_is_due_and_how_the_numbers_hold() {
+    let mut desk = desk();
+    go(&mut desk, "/");
+    assert!(!desk.has("Due today") && !desk.has("How your predictions hold"), "nothing for a new reader");
+    go(&mut desk, &format!("/ch/{CHAPTER}"));
+    let ruler = below(&desk, "A number", Role::Slider, "");
+    drag(&mut desk, ruler.left_center(), ruler.center());
+    desk.click_below("A number", "Commit to it");
+    go(&mut desk, "/");
+    assert!(!desk.has("How your predictions hold"), "a prediction whose truth is hidden would give it away");
+    go(&mut desk, &format!("/ch/{CHAPTER}"));
+    desk.click_below("A number", "Reveal");
+    answer_in_the_deck(&mut desk, "9");
+    go(&mut desk, "/");
+    // 500 against 301 is a factor of 1.66.
+    assert!(desk.has("Numbers so far: 1, of which 1 within a factor of two."));
+    assert!(desk.has("the next question comes tomorrow"));
+    let mut next = next_window(desk, "2026-12-01");
+    go(&mut next, "/");
+    assert!(next.has("1 due"));
+    next.click_below("Due today", "Start");
+    assert_eq!(next.said()["route"], "/review");
+}
+
+/// Two predictions before one result: it waits for both.
+#[test]
+fn a_result_waits_for_every_prediction_that_it_reveals() {
+    let text = text().replace("tolerance = 0.1", "tolerance = 0.1\nrevealed_by = \"measure\"\nat = 16");
+    let mut desk = Desk::with("/", &settings(Lang::En, ThemeChoice::Light), SIZE);
+    desk.send(Event::File { name: format!("{CHAPTER}.toml"), bytes: text.into_bytes() });
+    draw(&mut desk);
+    desk.click_below("A curve", "Commit to it");
+    desk.harness.run_steps(8);
+    assert!(desk.has("Settle on your answer first") && !desk.has("Your curve"));
+    let ruler = below(&desk, "A number", Role::Slider, "");
+    drag(&mut desk, ruler.left_center(), ruler.center());
+    desk.click_below("A number", "Commit to it");
+    desk.harness.run_steps(8);
+    assert!(desk.has("Your curve") && !desk.has("Settle on your answer first"));
+    assert!(desk.has("too high by a factor of 1.66"), "the measurement has shown it");
+    assert!(!desk.has("Change it"), "what has been seen is not changed any more");
+}

@@ -19,7 +19,7 @@ const WITHIN: Text = Text::new("2 倍以内", "within ×2");
 const MEDIAN: Text = Text::new("中位 {f}", "median {f}");
 const SO_FAR: Text = Text::new(
     "到现在 {n} 个数，{k} 个在 2 倍以内。满 {few} 个再说习惯。",
-    "{n} numbers so far, {k} within a factor of two. From {few} on one can speak of a habit.",
+    "Numbers so far: {n}, of which {k} within a factor of two. From {few} on one can speak of a habit.",
 );
 const HABIT: Text = Text::new(
     "{n} 个数里 {k} 个在 2 倍以内；样本只有这么多，真正的比例大概在 {low} 到 {high} 之间。{median}",
@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn few_samples_make_no_habit() {
         let few = words(&of(&[3.0, 1.0]), Lang::En);
-        assert_eq!(few, "2 numbers so far, 1 within a factor of two. From 5 on one can speak of a habit.");
+        assert_eq!(few, "Numbers so far: 2, of which 1 within a factor of two. From 5 on one can speak of a habit.");
         assert!(!few.contains("tend"));
     }
 
