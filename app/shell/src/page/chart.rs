@@ -142,11 +142,12 @@ fn scale(name: &str) -> Scale {
 
 /// What the swept parameter means, and its unit.
 fn x_param(experiment: &Experiment, kernel: &Kernel) -> (Localized, String) {
-    let param = kernel.params.iter().find(|param| param.key == experiment.sweep.param);
-    let is_category = !experiment.sweep.labels.is_empty();
-    param
-        .map(|param| (param.means.clone(), if is_category { String::new() } else { param.unit.clone() }))
-        .unwrap_or_default()
+    let sweep = &experiment.sweep;
+    let Some(param) = kernel.params.iter().find(|param| param.key == sweep.param) else { return Default::default() };
+    let unit = if sweep.labels.is_empty() { param.unit.clone() } else { String::new() };
+    // The sweep's own name is short; what the parameter means may be a sentence.
+    let label = if sweep.title.is_empty() { param.means.clone() } else { sweep.title.clone() };
+    (label, unit)
 }
 
 /// Device, driver, date: what an export must carry.

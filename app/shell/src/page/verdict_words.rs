@@ -7,7 +7,7 @@ use egui::{RichText, Ui};
 use vramlab_gpu::manifest::Experiment;
 use vramlab_gpu::verdict::{Counters, Judged, Verdict};
 use vramlab_kit::tokens::{Tokens, Type, Verdict as Tone};
-use vramlab_units::{Lang, Localized, Text, show};
+use vramlab_units::{Bytes, Lang, Localized, Text, show};
 
 const SHOWN: Text = Text::new("效应出现", "Effect shown");
 const HIDDEN: Text = Text::new("效应被掩盖", "Effect hidden");
@@ -109,7 +109,9 @@ fn point_name(experiment: &Experiment, reference: &str, lang: Lang) -> String {
         "" => &experiment.sweep.param,
         title => title,
     };
-    let x = label.unwrap_or_else(|| format!("{name} {}", show::number(x)));
+    let is_bytes = experiment.sweep.param.ends_with("_bytes");
+    let number = if is_bytes { show::bytes_binary(Bytes(x as u64)) } else { show::number(x) };
+    let x = label.unwrap_or_else(|| format!("{name} {number}"));
     if experiment.series.len() < 2 {
         return x;
     }

@@ -109,11 +109,17 @@ pub struct ChartData {
 }
 
 impl Axis {
+    /// Bytes by powers of two: their numbers are written as KiB, MiB, GiB.
+    pub fn is_bytes(&self) -> bool {
+        self.unit == "B" && self.scale == Scale::Log2
+    }
+
     /// `useful rate (GB/s)`, with the brackets of the language.
     pub fn title(&self, lang: Lang) -> String {
         let label = self.label.get(lang);
         match (self.unit.as_str(), lang) {
             ("" | "1", _) => label.to_owned(),
+            _ if self.is_bytes() => label.to_owned(),
             (unit, Lang::Zh) => format!("{label}（{unit}）"),
             (unit, Lang::En) => format!("{label} ({unit})"),
         }

@@ -8,7 +8,7 @@ use crate::ink;
 use egui::{Align2, Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 use vramlab_kit::paint::dashed_rect;
 use vramlab_kit::{Tokens, Type};
-use vramlab_units::Lang;
+use vramlab_units::{Bytes, Lang, show};
 
 /// What painting needs beside the data.
 pub struct Brush<'a> {
@@ -38,19 +38,20 @@ impl Brush<'_> {
             let place = pos2(plot.left() - tokens.space.xs, y);
             ink::text(painter, place, Align2::RIGHT_CENTER, tick.label, font.clone(), tokens.muted);
         }
-        self.x_ticks(frame);
+        self.x_ticks(frame, data);
         painter.hline(plot.x_range(), painter.round_to_pixel_center(plot.bottom()), Stroke::new(1.0, tokens.line));
         let small = tokens.font(Type::Small);
         let place = pos2(plot.right(), plot.bottom() + tokens.px(22.0));
         ink::text(painter, place, Align2::RIGHT_TOP, data.x.title(*lang), small, tokens.muted);
     }
 
-    fn x_ticks(&self, frame: &Frame<'_>) {
+    fn x_ticks(&self, frame: &Frame<'_>, data: &ChartData) {
         let Self { painter, tokens, .. } = self;
         let plot = frame.plot;
         let is_category = matches!(frame.x, Scale::Category(_));
         let font = tokens.font(if is_category { Type::Small } else { Type::MonoSmall });
-        let most = ((plot.width() / tokens.px(44.0)) as usize).clamp(2, 14);
+        let is_bytes = data.x.is_bytes();
+        let most = ((plot.width() / tokens.px(if is_bytes { 60.0 } else { 44.0 })) as usize).clamp(2, 14);
         let ticks = frame.x.ticks(&frame.window.x, most);
         let room = plot.width() / ticks.len().max(1) as f32;
         for tick in ticks {
@@ -59,7 +60,8 @@ impl Brush<'_> {
                 let tip = plot.bottom() + tokens.px(4.0);
                 painter.vline(painter.round_to_pixel_center(x), plot.bottom()..=tip, Stroke::new(1.0, tokens.line));
             }
-            let galley = painter.layout(tick.label, font.clone(), tokens.muted, (room - 4.0).max(20.0));
+            let label = if is_bytes { show::bytes_binary(Bytes(tick.value as u64)) } else { tick.label };
+            let galley = painter.layout(label, font.clone(), tokens.muted, (room - 4.0).max(20.0));
             let place = pos2(x - galley.size().x / 2.0, plot.bottom() + tokens.px(6.0));
             painter.galley(place, galley, tokens.muted);
         }
