@@ -68,6 +68,8 @@ pub struct App {
     pub(crate) folder: Option<String>,
     /// The last file that has no page of its own yet.
     pub(crate) received: Option<crate::intake::Received>,
+    /// Paths of the recent files that are gone.
+    pub(crate) missing: std::collections::BTreeSet<String>,
     /// What hangs over the window, by its content.
     pub(crate) hovering: crate::intake::Hovering,
     pub(crate) dirty: Vec<Doc>,
@@ -117,6 +119,7 @@ impl App {
             broken_traces: BTreeMap::new(),
             folder: None,
             received: None,
+            missing: Default::default(),
             hovering: Default::default(),
             dirty: Vec::new(),
             reset_copy: None,
@@ -131,6 +134,7 @@ impl App {
             let text = message.get(this.lang()).to_owned();
             this.note(text, true);
         }
+        this.look_for_recent();
         let first = this.platform.initial_route().or_else(|| this.settings.last_route.clone());
         if let Some(text) = first {
             this.follow(&text);
@@ -267,6 +271,9 @@ impl App {
             }
         }
         self.note_place(&route);
+        if matches!(route.page, Page::Start | Page::Files) {
+            self.look_for_recent();
+        }
         if is_new && route.page != self.route.page {
             self.history.push(std::mem::replace(&mut self.route, route));
         } else {

@@ -278,13 +278,24 @@ impl App {
         self.mark(Doc::Settings);
     }
 
+    fn say_missing(&mut self, name: &str) {
+        self.look_for_recent();
+        self.note(MISSING.get(self.lang()).replace("{}", name), true);
+    }
+
+    /// Which files of the past are gone. Asked when a page is opened and not in every frame: a disk may be far away.
+    pub(crate) fn look_for_recent(&mut self) {
+        let paths = self.settings.recent.iter().filter_map(|recent| recent.path.clone());
+        self.missing = paths.filter(|path| !self.platform.has_file(path)).collect();
+    }
+
     /// Opens a file of the past: from where it lies, else the place it led to.
     pub(crate) fn open_recent(&mut self, idx: usize) {
         let Some(recent) = self.settings.recent.get(idx).cloned() else { return };
         let lang = self.lang();
         match (&recent.path, &recent.route) {
             (Some(path), _) if self.platform.reopen(path) => {}
-            (Some(_), _) => self.note(MISSING.get(lang).replace("{}", &recent.name), true),
+            (Some(_), _) => self.say_missing(&recent.name),
             (None, Some(route)) if recent.kind == Kind::Progress.id() => self.follow(&route.clone()),
             (None, _) => self.note(BRING_AGAIN.get(lang).replace("{}", &recent.name), false),
         }

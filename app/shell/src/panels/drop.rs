@@ -3,7 +3,8 @@
 
 use crate::app::App;
 use crate::intake::Hovered;
-use egui::{Align2, FontId, Id, LayerId, Order, Rect, Ui, pos2, vec2};
+use egui::text::LayoutJob;
+use egui::{Id, LayerId, Order, Rect, Ui, vec2};
 use vramlab_kit::tokens::Type;
 use vramlab_units::Text;
 
@@ -30,26 +31,27 @@ fn paint(app: &App, ui: &Ui, files: &[Hovered]) {
     let frame = screen.shrink(tokens.px(20.0));
     painter.rect_stroke(frame, tokens.card_corner(), tokens.stroke(2.0, tokens.accent), egui::StrokeKind::Inside);
     let width = (frame.width() - tokens.px(32.0)).min(tokens.px(560.0));
-    let row = tokens.px(56.0);
-    let height = tokens.px(72.0) + row * files.len() as f32 + tokens.px(32.0);
-    let card = Rect::from_center_size(screen.center(), vec2(width, height));
-    painter.rect(card, tokens.card_corner(), tokens.surface, tokens.hairline(), egui::StrokeKind::Inside);
-    let left = card.left() + tokens.space.l;
     let room = width - 2.0 * tokens.space.l;
-    let put = |at: egui::Pos2, text: &str, font: FontId, color: egui::Color32| {
-        let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, color);
-        job.wrap = egui::text::TextWrapping::truncate_at_width(room);
-        painter.galley(at, painter.layout_job(job), color);
+    let lay = |text: &str, role: Type, color: egui::Color32| {
+        painter.layout_job(LayoutJob::simple(text.to_owned(), tokens.font(role), color, room))
     };
-    put(pos2(left, card.top() + tokens.space.l), RELEASE.get(lang), tokens.font(Type::Card), tokens.ink);
-    for (idx, file) in files.iter().enumerate() {
-        let top = card.top() + tokens.px(64.0) + row * idx as f32;
+    let mut lines = vec![(lay(RELEASE.get(lang), Type::Card, tokens.ink), tokens.space.l)];
+    for file in files {
         let (text, is_of_use) = file.in_a_line(lang);
         let name = if file.name.is_empty() { NAMELESS.get(lang) } else { &file.name };
-        put(pos2(left, top), name, tokens.font(Type::NoteStrong), tokens.ink);
+        lines.push((lay(name, Type::NoteStrong, tokens.ink), tokens.px(2.0)));
         let color = if is_of_use { tokens.accent } else { tokens.caution };
-        put(pos2(left, top + tokens.px(22.0)), &text, tokens.font(Type::Note), color);
+        lines.push((lay(&text, Type::Note, color), tokens.space.s));
     }
-    let foot = pos2(card.center().x, card.bottom() - tokens.space.s);
-    painter.text(foot, Align2::CENTER_BOTTOM, PRIVATE.get(lang), tokens.font(Type::Small), tokens.muted);
+    lines.push((lay(PRIVATE.get(lang), Type::Small, tokens.muted), 0.0));
+    let height: f32 = lines.iter().map(|(line, gap)| line.size().y + gap).sum();
+    let size = vec2(width, height + 2.0 * tokens.space.l);
+    let card = Rect::from_center_size(screen.center(), size);
+    painter.rect(card, tokens.card_corner(), tokens.surface, tokens.hairline(), egui::StrokeKind::Inside);
+    let mut at = card.min + vec2(tokens.space.l, tokens.space.l);
+    for (line, gap) in lines {
+        let below = line.size().y + gap;
+        painter.galley(at, line, tokens.ink);
+        at.y += below;
+    }
 }

@@ -32,7 +32,7 @@ const NOT_YET: Text = Text::new(
 const HANDLED_BY: Text = Text::new("由这一章处理", "Handled by this chapter");
 const MEANWHILE: Text = Text::new("现在就能看的", "What helps right now");
 const OPENS_NOW: Text = Text::new("拖进来就打开", "Opens at once");
-const RECOGNISES: Text = Text::new("认得，由后面的章节处理", "Recognised, for the chapters named");
+const RECOGNISES: Text = Text::new("认得，由这些章节处理", "Recognised, for the chapters named");
 const CHAPTER: Text = Text::new("第 {} 章", "chapter {}");
 const HOW_SNAPSHOT: Text =
     Text::new("要看显存，请录一份快照，而不是权重：", "To look at memory, record a snapshot and not the weights:");
@@ -80,7 +80,7 @@ pub fn recent_ui(app: &App, ui: &mut Ui, tokens: &Tokens, most: usize, actions: 
 pub fn recent_words(app: &App, recent: &Recent) -> String {
     let lang = app.lang();
     let kind = Kind::from_id(&recent.kind).map(|kind| kind.name().get(lang)).unwrap_or_default();
-    let is_missing = recent.path.as_ref().is_some_and(|path| !app.platform.has_file(path));
+    let is_missing = recent.path.as_ref().is_some_and(|path| app.missing.contains(path));
     let parts = [kind, if is_missing { MISSING.get(lang) } else { "" }];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }

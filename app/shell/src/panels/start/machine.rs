@@ -69,7 +69,17 @@ fn recorded(app: &App) -> (usize, String) {
     for id in app.library.kernels().experiments.keys() {
         let paths = app.library.trace_paths(id);
         n += usize::from(!paths.is_empty());
-        devices.extend(paths.iter().filter_map(|path| path.rsplit('/').nth(1).map(str::to_uppercase)));
+        devices.extend(paths.iter().filter_map(|path| path.rsplit('/').nth(1).map(device_name)));
     }
-    (n, devices.into_iter().collect::<Vec<_>>().join(", "))
+    let comma = if app.lang() == Lang::Zh { "、" } else { ", " };
+    (n, devices.into_iter().collect::<Vec<_>>().join(comma))
+}
+
+/// The folder of a device's recordings as a name: `h200` is H200, `xeon` is Xeon.
+fn device_name(folder: &str) -> String {
+    if folder.contains(|c: char| c.is_ascii_digit()) {
+        return folder.to_uppercase();
+    }
+    let mut letters = folder.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
