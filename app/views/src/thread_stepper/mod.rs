@@ -151,7 +151,7 @@ impl ThreadStepper {
         let (walk, launch, now) = (&self.walk, self.question.launch, self.play.now());
         let total = walk.slots.len();
         let all_lanes = total as u64 * LANES;
-        let verdict = if walk.is_divergent() { Verdict::Caution } else { Verdict::Good };
+        let verdict = if words::use_of(walk) < 1.0 { Verdict::Caution } else { Verdict::Good };
         let used = format!("{} / {all_lanes}", walk.lane_slots_used(usize::MAX));
         vec![
             KeyNumber::new(Text::new("发射槽（周期）", "issue slots (cycles)"), format!("{now} / {total}")),

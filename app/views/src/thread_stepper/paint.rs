@@ -2,6 +2,7 @@
 
 use super::layout::{Geometry, Hit, RowPlace};
 use super::question::{INDEX, Question, ROWS, Row, source};
+use super::words;
 use crate::ink;
 use crate::lanes::LANES;
 use egui::{Align2, Color32, CornerRadius, Painter, Rect, Shape, Stroke, StrokeKind, pos2};
@@ -61,6 +62,11 @@ impl Scene<'_> {
         };
         let y = self.geometry.lanes.y;
         let y = if self.geometry.is_wide { y } else { self.geometry.labels[2].y };
+        let name_ends =
+            self.geometry.labels[2].x + ink::text_width(self.painter, &self.names[2], self.tokens.font(Type::Note));
+        if name_ends > first.slot.x - self.tokens.px(32.0) && !self.geometry.is_wide {
+            return; // the warp's name needs the room
+        }
         for (text, x) in [(slot, first.slot.x), (at_work, first.at_work.x)] {
             let font = self.tokens.font(Type::Small);
             ink::text(self.painter, pos2(x, y), Align2::RIGHT_CENTER, text, font, self.tokens.muted);
@@ -176,6 +182,7 @@ impl Scene<'_> {
     fn row(&self, row: Row, place: &RowPlace) {
         let Row::Line(line) = row else {
             self.source(row, place, self.tokens.muted);
+            self.turn(place);
             return;
         };
         let slot_idx = self.walk.slots.iter().position(|slot| slot.line == line);
@@ -191,6 +198,15 @@ impl Scene<'_> {
         match slot_idx {
             Some(idx) => self.slot(line, idx, is_over, place),
             None => self.skipped(place),
+        }
+    }
+
+    /// Between the two sides of a divided warp: whose turn it is.
+    fn turn(&self, place: &RowPlace) {
+        if let Some(text) = words::turn(self.walk, self.lang) {
+            let font = self.tokens.font(Type::Small);
+            let at = pos2(self.geometry.lanes.x.center(), place.source.y);
+            ink::text(self.painter, at, Align2::CENTER_CENTER, text, font, self.tokens.muted);
         }
     }
 

@@ -21,16 +21,7 @@ pub fn finding(question: &Question, walk: &Walk, lang: Lang) -> String {
             ),
         );
     }
-    let off = LANES as u32 - n_active;
-    let tail = if off == 0 {
-        pick(lang, String::new(), String::new())
-    } else {
-        pick(
-            lang,
-            format!("另有 {off} 个 lane 没有元素，从头到尾白占位子。"),
-            format!(" Another {off} lanes have no element and idle along."),
-        )
-    };
+    let tail = idle(walk, lang);
     let body = if walk.is_divergent() {
         let n_other = n_active - n_taken;
         pick(
@@ -57,10 +48,36 @@ pub fn finding(question: &Question, walk: &Walk, lang: Lang) -> String {
     format!("{body}{tail}")
 }
 
+/// The lanes that never have anything to do, as one more sentence; empty if there are none.
+fn idle(walk: &Walk, lang: Lang) -> String {
+    let n_threads = walk.threads.count_ones();
+    let (no_elem, no_thread) = (n_threads - walk.active.count_ones(), LANES as u32 - n_threads);
+    let (zh_lack, en_lack, n) = match (no_elem, no_thread) {
+        (0, 0) => return String::new(),
+        (n, 0) => ("没有元素", "have no element", n),
+        (0, n) => ("没有线程", "hold no thread", n),
+        (a, b) => ("没有元素或没有线程", "lack an element or a thread", a + b),
+    };
+    pick(
+        lang,
+        format!("另有 {n} 个 lane {zh_lack}，从头到尾白占位子。"),
+        format!(" Another {n} lanes {en_lack} and idle along."),
+    )
+}
+
 /// Share of the lane slots that did work.
 pub fn use_of(walk: &Walk) -> f64 {
     let all = walk.slots.len() as u64 * LANES;
     if all == 0 { 1.0 } else { walk.lane_slots_used(usize::MAX) as f64 / all as f64 }
+}
+
+/// What stands between the two sides of a divided warp.
+pub fn turn(walk: &Walk, lang: Lang) -> Option<String> {
+    let n_other = (walk.active & !walk.taken).count_ones();
+    walk.is_divergent().then(|| {
+        let lanes = if n_other == 1 { "lane" } else { "lanes" };
+        pick(lang, format!("轮到另外 {n_other} 个 lane"), format!("now the other {n_other} {lanes}"))
+    })
 }
 
 /// The slot that is on.
