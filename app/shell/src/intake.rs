@@ -51,6 +51,15 @@ pub fn use_of(kind: Kind) -> Use {
     }
 }
 
+/// The step of its chapter where such a file is read together with the reader.
+pub fn step_of(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::NvidiaSmi | Kind::NsysStats | Kind::NsysReport | Kind::TorchTrace => Some("reading"),
+        Kind::NcuReport => Some("nsight"),
+        _ => None,
+    }
+}
+
 /// Whether the beginning of a large file is all that is needed of it.
 pub fn is_head_enough(head: &[u8], n_bytes: u64) -> bool {
     matches!(use_of(sniff(Head { bytes: head, n_bytes }).kind), Use::Later { .. })
@@ -330,6 +339,7 @@ mod tests {
         for kind in Kind::ALL {
             let Use::Later { chapter, help } = use_of(kind) else { continue };
             assert!(library.row(chapter).is_some(), "{chapter}");
+            assert!(step_of(kind).is_none_or(|step| library.has_step(chapter, step)), "{kind:?} {chapter}");
             let (route, notes) = Route::parse(help.unwrap_or("/"));
             assert!(notes.is_empty() && guide.corrected(&route.page).is_none(), "{kind:?}: {help:?}");
         }

@@ -243,6 +243,16 @@ fn the_start_page_lists_every_chapter_and_route() {
     }
 }
 
+/// The entrance for whoever wants one thing unfolds in place.
+#[test]
+fn on_demand_unfolds_to_links() {
+    let mut desk = Desk::open("/");
+    assert!(!desk.has("What LoRA and QLoRA save"));
+    desk.click("On demand. One thing you want to understand. None of these is a prerequisite for anything else.");
+    assert!(desk.has("What LoRA and QLoRA save") && desk.has("Timing that can be trusted"));
+    assert_eq!(desk.said()["route"], "/");
+}
+
 #[test]
 fn the_rail_follows_a_route_when_asked_to() {
     let chosen = Settings { rail_route: Some("training".to_owned()), ..settings(Lang::En, ThemeChoice::Light) };

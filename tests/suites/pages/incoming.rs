@@ -37,6 +37,8 @@ fn a_log_leads_to_what_helps_now() {
     arrive(&mut desk, "smi", None, b"| NVIDIA-SMI 580.00   Driver Version: 580.00   CUDA Version: 13.0 |\n");
     desk.top_of("the output of nvidia-smi");
     assert!(desk.has("Driver Version: 580.00"));
+    desk.click("Learn to read it");
+    assert_eq!(desk.said()["route"], "/ch/01_bottleneck/step/reading");
     arrive(&mut desk, "train.log", None, b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n");
     desk.top_of("a log with a CUDA out-of-memory message");
 }

@@ -30,6 +30,7 @@ const NOT_YET: Text = Text::new(
     "The chapter that reads it is not written yet. Once it is, the file will open there.",
 );
 const HANDLED_BY: Text = Text::new("由这一章处理", "Handled by this chapter");
+const READ_IT: Text = Text::new("去学怎么读它", "Learn to read it");
 const MEANWHILE: Text = Text::new("现在就能看的", "What helps right now");
 const OPENS_NOW: Text = Text::new("拖进来就打开", "Opens at once");
 const RECOGNISES: Text = Text::new("认得，由这些章节处理", "Recognised, for the chapters named");
@@ -114,7 +115,7 @@ pub fn files_page(app: &App, ui: &mut Ui, actions: &mut Vec<Action>) {
             ui.add_space(tokens.space.m);
         }
         ui.horizontal_wrapped(|ui| {
-            if widgets::primary(ui, &tokens, CHOOSE.get(lang)).clicked() {
+            if widgets::secondary(ui, &tokens, CHOOSE.get(lang)).clicked() {
                 actions.push(Action::OpenFile);
             }
         });
@@ -155,7 +156,7 @@ fn received_ui(app: &App, ui: &mut Ui, tokens: &Tokens, received: &Received, act
             parts::code(ui, tokens, RECORD_SNAPSHOT, COPY.get(lang), actions);
         }
         if let Use::Later { chapter, help } = intake::use_of(sniffed.kind) {
-            later_ui(app, ui, tokens, chapter, help, actions);
+            later_ui(app, ui, tokens, sniffed.kind, chapter, help, actions);
         }
     });
 }
@@ -163,11 +164,24 @@ fn received_ui(app: &App, ui: &mut Ui, tokens: &Tokens, received: &Received, act
 const RECORD_SNAPSHOT: &str =
     "torch.cuda.memory._record_memory_history(); …; torch.cuda.memory._dump_snapshot(\"snap.pickle\")";
 
-fn later_ui(app: &App, ui: &mut Ui, tokens: &Tokens, chapter: &str, help: Option<&str>, actions: &mut Vec<Action>) {
+fn later_ui(
+    app: &App,
+    ui: &mut Ui,
+    tokens: &Tokens,
+    kind: Kind,
+    chapter: &str,
+    help: Option<&str>,
+    actions: &mut Vec<Action>,
+) {
     let lang = app.lang();
     ui.add_space(tokens.space.s);
     if app.library.chapter(chapter).is_none() {
         parts::note(ui, tokens, NOT_YET.get(lang), tokens.ink);
+    }
+    if let Some(step) = intake::step_of(kind).filter(|step| app.library.has_step(chapter, step))
+        && widgets::primary(ui, tokens, READ_IT.get(lang)).clicked()
+    {
+        actions.push(Action::Go(Route::step(chapter, step)));
     }
     parts::label(ui, tokens, HANDLED_BY.get(lang));
     parts::chapter_line(app, ui, chapter, &Localized::default(), actions);
