@@ -16,13 +16,14 @@ pub struct Gallery {
     lens: u8,
     has_swizzle: bool,
     head: Playhead,
+    guess: Option<f64>,
 }
 
 impl Default for Gallery {
     fn default() -> Self {
         let mut head = Playhead::new(8, 2.0);
         head.apply(crate::playhead::Command::Seek(2), true);
-        Self { stride: 2.0, bytes: 65536.0, lens: 0, has_swizzle: true, head }
+        Self { stride: 2.0, bytes: 65536.0, lens: 0, has_swizzle: true, head, guess: Some(600.0) }
     }
 }
 
@@ -57,6 +58,17 @@ pub fn gallery_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, state: &mut Gallery)
     card(ui, tokens, |ui| prose_ui(ui, tokens, lang));
     card(ui, tokens, |ui| formulas_ui(ui, tokens, lang));
     card(ui, tokens, |ui| signs_ui(ui, tokens, lang));
+    card(ui, tokens, |ui| rulers_ui(ui, tokens, lang, state));
+}
+
+fn rulers_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, state: &mut Gallery) {
+    let title = Text::new("猜一个数", "A number to guess").get(lang);
+    let (you, model) = (Text::new("你", "you").get(lang), Text::new("模型", "model").get(lang));
+    section(ui, tokens, title);
+    let Some(rates) = ruler::Scale::new(50.0, 5000.0) else { return };
+    Ruler::new(title, "GB/s", rates, &mut state.guess).you(you).show(ui, tokens);
+    let truth = Truth { name: model, value: 301.0 };
+    Ruler::new(title, "GB/s", rates, &mut state.guess.clone()).you(you).truth(truth).show(ui, tokens);
 }
 
 fn figure_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, state: &mut Gallery) {

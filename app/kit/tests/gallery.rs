@@ -10,11 +10,12 @@ use image::RgbaImage;
 use image::imageops::FilterType;
 use std::path::Path;
 use vramlab_kit::gallery::{Gallery, gallery_ui};
-use vramlab_kit::widgets::{Button, Slider, segmented};
+use vramlab_kit::widgets::ruler::Scale;
+use vramlab_kit::widgets::{Button, Ruler, Slider, Truth, segmented};
 use vramlab_kit::{Headless, Theme, Tokens, fonts, raster};
 use vramlab_units::Lang;
 
-const SIZE: egui::Vec2 = vec2(880.0, 2200.0);
+const SIZE: egui::Vec2 = vec2(880.0, 2520.0);
 
 fn page(theme: Theme, size: egui::Vec2) -> (Headless, Tokens) {
     let tokens = Tokens::new(theme, 1.0);
@@ -111,6 +112,44 @@ fn a_slider_is_moved_by_keys() {
     assert_eq!(frame(&mut page, press(Key::End)), (32.0, true));
     assert_eq!(frame(&mut page, press(Key::ArrowRight)), (32.0, false));
     assert_eq!(frame(&mut page, press(Key::Home)), (1.0, true));
+}
+
+/// A guess is set by keys and by pointer until the truth stands beside it.
+#[test]
+fn a_ruler_takes_a_guess_until_the_truth_is_shown() {
+    let (mut page, tokens) = page(Theme::Light, vec2(400.0, 90.0));
+    let scale = Scale::new(10.0, 1000.0).unwrap();
+    let mut guess = None;
+    let mut rect = egui::Rect::NOTHING;
+    let mut frame = |page: &mut Headless, truth: Option<f64>, events| {
+        page.frame(events, |ui| {
+            let mut ruler = Ruler::new("rate", "GB/s", scale, &mut guess).you("you");
+            if let Some(value) = truth {
+                ruler = ruler.truth(Truth { name: "model", value });
+            }
+            rect = ruler.show(ui, &tokens).rect;
+        });
+        (guess, rect)
+    };
+    assert_eq!(frame(&mut page, None, Vec::new()).0, None, "nothing is guessed for the reader");
+    frame(&mut page, None, press(Key::Tab));
+    frame(&mut page, None, Vec::new());
+    assert_eq!(frame(&mut page, None, press(Key::ArrowRight)).0, Some(100.0), "the first key sets the middle");
+    assert_eq!(frame(&mut page, None, press(Key::ArrowRight)).0, Some(110.0), "100 · 10^(2/50)");
+    assert_eq!(frame(&mut page, None, press(Key::End)).0, Some(1000.0));
+    let (_, rect) = frame(&mut page, None, Vec::new());
+    let click = |pos, pressed| Event::PointerButton {
+        pos,
+        button: egui::PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    let at = rect.center();
+    frame(&mut page, None, vec![Event::PointerMoved(at), click(at, true)]);
+    assert_eq!(frame(&mut page, None, vec![click(at, false)]).0, Some(100.0));
+    let left = rect.left_center();
+    frame(&mut page, Some(300.0), vec![Event::PointerMoved(left), click(left, true)]);
+    assert_eq!(frame(&mut page, Some(300.0), vec![click(left, false)]).0, Some(100.0), "what is revealed stays");
 }
 
 #[test]
