@@ -6,6 +6,7 @@ use vramlab_lesson::fields::{self, Field, Holds};
 use vramlab_lesson::render;
 use vramlab_shell::Library;
 use vramlab_tests::{files, read, root};
+use vramlab_units::Lang;
 
 const GUIDES: [&str; 2] = ["lessons/AUTHORING.en.md", "lessons/AUTHORING.zh.md"];
 const PAGES: &[&str] = &["README.md", "README.zh.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md"];
@@ -107,6 +108,29 @@ fn the_kernels_of_the_contributor_s_guide_read() {
     let problems: Vec<String> = library.problems.iter().map(ToString::to_string).collect();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
     assert!(library.kernels.len() == 2 && library.experiments.len() == 2);
+}
+
+/// What a new chapter holds as comments works once the comment signs are gone.
+#[test]
+fn the_steps_that_a_new_chapter_only_shows_check_too() {
+    let library = Library::built_in();
+    for lang in [None, Some(Lang::Zh), Some(Lang::En)] {
+        let text = vramlab_lesson::scaffold("40_mine", lang).unwrap();
+        let is_toml = |line: &str| {
+            line.starts_with("[[step]]") || line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '))
+        };
+        let bare = |line: &str| match line.strip_prefix("# ") {
+            Some(rest) if is_toml(rest) => rest.to_owned(),
+            _ => line.to_owned(),
+        };
+        let text = text.lines().map(bare).collect::<Vec<_>>().join("\n");
+        let parsed = vramlab_lesson::parse("40_mine", "chapter.toml", text.as_bytes());
+        let found = vramlab_lesson::check(&parsed, &library);
+        assert!(found.is_empty(), "{lang:?}: {}", found.iter().map(render).collect::<String>());
+        let steps = parsed.chapter.unwrap().steps;
+        assert!(steps.iter().any(|step| matches!(step.body, vramlab_lesson::StepBody::Figure(_))), "{lang:?}");
+        assert!(steps.iter().any(|step| matches!(step.body, vramlab_lesson::StepBody::Experiment(_))), "{lang:?}");
+    }
 }
 
 /// Subcommands as the program declares them.

@@ -1,8 +1,6 @@
 //! Author's figures that are wrong, hostile or too large: each is refused at its place, quickly, and leaves the other
 //! steps alone.
 
-#![expect(clippy::unwrap_used, reason = "a suite that cannot go on says so by failing")]
-
 mod common;
 
 use common::Small;
@@ -230,6 +228,20 @@ fn a_field_of_another_drawing_is_named() {
     assert!(problem.help.unwrap().contains("draw = \"bar\""));
     refuse(&line(ENDS, "n").replace("x = { sweep = \"n\" }\n", ""), "missing-field", "\"line\"");
     refuse(&line(ENDS, "n").replace("draw = \"line\"", "draw = \"pie\""), "out-of-range", "\"pie\"");
+}
+
+#[test]
+fn a_name_longer_than_a_line_is_refused() {
+    let long = "word ".repeat(40);
+    let text = line(ENDS, "n").replace("label = \"s\"", &format!("label = \"{long}\""));
+    assert!(refuse(&text, "too-long", &format!("\"{long}\"")).what.contains("200 characters"));
+}
+
+#[test]
+fn a_line_that_its_axis_cannot_hold_is_refused() {
+    let text = line(ENDS, "0 - n").replace("x = {", "y = { scale = \"log10\" }\nx = {");
+    assert!(refuse(&text, "out-of-range", "'0 - n'").what.contains("above 0"));
+    refuse(&text.replace("scale = \"log10\"", "scale = \"log10\", min = 0"), "out-of-range", "0");
 }
 
 #[test]

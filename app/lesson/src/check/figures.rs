@@ -5,11 +5,13 @@ use super::Checker;
 use super::asks::{described, units_meet};
 use crate::answer::Values;
 use crate::chapter::ModelRef;
-use crate::figure::{Drawing, Expr, Figure, SheetRows, Slider, ValueSource, eval, names_in};
+use crate::figure::{Drawing, Expr, Figure, Scale, SheetRows, Slider, ValueSource, eval, names_in};
 use vramlab_units::{FieldError, Localized};
 
 /// Positions of one slider that are tried, the others at their start.
 const MAX_TRIED: u64 = 48;
+/// Most characters of a name in the picture.
+const MAX_NAME: usize = 80;
 
 impl Checker<'_> {
     pub(super) fn figure(&mut self, figure: &Figure, path: &str) {
@@ -26,6 +28,7 @@ impl Checker<'_> {
             }
         }
         self.unused(figure, path);
+        self.names(figure, path);
         if is_askable {
             self.states(figure, path);
         }
@@ -45,6 +48,23 @@ impl Checker<'_> {
                 let what = format!("${name} is in {given}; the model {} takes {field} in {wanted}", from.model);
                 let help = format!("convert it by a value with the unit {wanted}");
                 self.error("wrong-unit", &format!("{path}.set.{field}"), what, Some(help));
+            }
+        }
+    }
+
+    /// Names stand in the picture, on one line.
+    fn names(&mut self, figure: &Figure, path: &str) {
+        for (at, text) in texts(figure) {
+            let is_prose = ["text", "alt", "caption"].iter().any(|key| at == *key || at.ends_with(".caption"));
+            let longest = [&text.zh, &text.en].into_iter().flatten().map(|words| words.chars().count()).max();
+            if let Some(n) = longest.filter(|n| !is_prose && *n > MAX_NAME) {
+                let what = format!("{n} characters; a name in a figure may have {MAX_NAME}");
+                self.error(
+                    "too-long",
+                    &format!("{path}.{at}"),
+                    what,
+                    Some("the text above has room for more".to_owned()),
+                );
             }
         }
     }
@@ -84,9 +104,12 @@ impl Checker<'_> {
         let registry = self.registry;
         let Ok(picture) = eval::picture(figure, &Values::new(), &|id, set| registry.eval(id, set)) else { return };
         if let eval::Drawn::Line(line) = &picture.drawn {
-            let is_empty = |curve: &eval::Curve| curve.points.iter().all(|(_, y)| y.is_none());
+            let is_log = line.y.scale != Scale::Linear;
+            let is_drawn = |y: f64| !is_log || y > 0.0;
+            let is_empty = |curve: &eval::Curve| !curve.points.iter().filter_map(|(_, y)| *y).any(is_drawn);
             if let Some(idx) = line.curves.iter().position(is_empty) {
-                let what = format!("no point of this line from {} to {} has a value", line.x_min, line.x_max);
+                let why = if is_log { " above 0, as its logarithmic axis needs" } else { "" };
+                let what = format!("no point of this line from {} to {} has a value{why}", line.x_min, line.x_max);
                 self.error("out-of-range", &format!("{path}.series[{idx}].value"), what, None);
             }
         }

@@ -14,8 +14,8 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, problem: &Problem) {
     ui.label(RichText::new(at).font(tokens.font(Type::MonoSmall)).color(tokens.muted));
     let font = tokens.font(Type::MonoSmall);
     let letter = ui.painter().layout_no_wrap("M".to_owned(), font.clone(), tokens.ink).size().x;
-    // The line number and its bar take some ten columns.
-    let most = ((ui.available_width() / letter.max(1.0)) as usize).saturating_sub(12).clamp(16, 100);
+    // The line number and its bar take some ten columns, wide characters a few more.
+    let most = ((ui.available_width() / letter.max(1.0)) as usize).saturating_sub(18).clamp(16, 96);
     if let Some(lines) = problem::excerpt(problem, most) {
         let text = RichText::new(lines).font(font).color(tokens.ink);
         ui.add(egui::Label::new(text).wrap_mode(TextWrapMode::Extend));

@@ -73,7 +73,10 @@ pub fn x_from_pos(brush: &Brush<'_>, rect: Rect, line: &LinePicture, pos: Pos2) 
 pub fn paint(brush: &Brush<'_>, rect: Rect, line: &LinePicture, hover: Option<Pos2>) -> Items {
     let at = layout(brush, rect, line);
     let mut items = Items::default();
-    let Some(plane) = at.plane else { return items };
+    let Some(plane) = at.plane else {
+        brush.nothing(rect);
+        return items;
+    };
     let (painter, tokens) = (&brush.painter, brush.tokens);
     plane.paint_grid(painter, tokens, &|x| tick(x, &line.x_unit), &|y| tick(y, &line.y_unit));
     painter.hline(at.plot.x_range(), at.plot.bottom(), Stroke::new(1.0, tokens.line));

@@ -105,6 +105,16 @@ impl Brush<'_> {
         ink::text_width(&self.painter, text, self.font(role))
     }
 
+    /// Where a picture cannot be drawn, its reason.
+    pub fn nothing(&self, area: Rect) {
+        let words = match self.lang {
+            Lang::Zh => "这里没有能画的值：对数轴只画大于 0 的数",
+            Lang::En => "no value here can be drawn: a logarithmic axis holds numbers above 0",
+        };
+        let text = self.wrapped(words, Type::Note, self.tokens.muted, area.width());
+        self.painter.galley(area.center() - text.size() / 2.0, text, self.tokens.muted);
+    }
+
     pub fn hairline_rect(&self, rect: Rect, radius: f32, color: Color32) {
         self.painter.rect_stroke(rect, radius, Stroke::new(1.0, color), StrokeKind::Inside);
     }

@@ -186,3 +186,51 @@ fn the_working_shows_formulas_and_questions_to_models() {
     assert!(texts.contains(").sectors = 8"), "{texts}");
     assert!(texts.contains("Hide the working"));
 }
+
+/// A figure in one language, whatever it holds.
+fn made(rest: &str) -> Arc<Figure> {
+    let text = format!(
+        "schema = 1\nlang = \"en\"\ntitle = \"t\"\n[[step]]\nid = \"a\"\nkind = \"figure\"\ntitle = \"t\"\ntext = \"t\"\nalt = \"a\"\n\
+         caption = \"$n\"\nslider = [{{ name = \"n\", means = \"n\", unit = \"1\", min = 1, max = 20, step = 1, start = 10 }}]\n{rest}"
+    );
+    let parsed = vramlab_lesson::parse("00_a", "a.toml", text.as_bytes());
+    match &parsed.chapter.unwrap().steps[0].body {
+        StepBody::Figure(figure) => Arc::clone(figure),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn numbers_of_any_size_have_a_picture_or_a_reason() {
+    let scales = ["linear", "log2", "log10"];
+    let formulas =
+        ["10 ^ (30 * (n - 10))", "-n", "0", "n - 10", "1 / (n - 10)", "1e300", "1e-300 * n", "if(n > 5, 1, -1)"];
+    let mut cases = Vec::new();
+    for scale in scales {
+        for formula in formulas {
+            cases.push(format!("draw = \"line\"\nx = {{ sweep = \"n\" }}\ny = {{ scale = \"{scale}\" }}\nseries = [{{ value = \"{formula}\" }}]"));
+        }
+    }
+    for formula in formulas {
+        cases.push(format!(
+            "draw = \"bar\"\nbar = [{{ label = \"a\", value = \"{formula}\" }}, {{ label = \"b\", value = \"n\" }}]"
+        ));
+        cases.push(format!("draw = \"gantt\"\nrow = [{{ label = \"a\", spans = [{{ start = \"{formula}\", length = \"n\" }}, {{ start = \"0\", length = \"0\" }}] }}]"));
+        cases.push(format!("draw = \"table\"\ncolumn = [{{ label = \"a\", value = \"{formula}\" }}]\nrows = {{ sweep = \"n\", values = [1, 10, 20] }}"));
+        cases.push(format!("draw = \"graph\"\nnode = [{{ id = \"a\", label = \"a\", value = \"{formula}\" }}, {{ id = \"b\", label = \"b\" }}]\nedge = [{{ from = \"a\", to = \"b\" }}, {{ from = \"b\", to = \"a\" }}]"));
+    }
+    let empty = "value = [{ name = \"z\", means = \"z\", unit = \"B\", constant = 0 }]\ndraw = \"bytes\"\nsquare = \"1 B\"\npart = [{ value = \"z\" }]";
+    cases.push(empty.to_owned());
+    let mut stage = Stage::new(Tokens::new(Theme::Light, 1.0), Lang::En, 420.0);
+    for case in cases {
+        let figure = made(&case);
+        for n in [1.0, 10.0, 20.0] {
+            let params = Map::from_iter([("n".to_owned(), n.into())]);
+            let mut view = AuthorFigure::open(Arc::clone(&figure), &params).unwrap();
+            let painted = stage.show(&mut view);
+            painted.assert_finite(&case, &params);
+            let texts = painted.texts().join(" ");
+            assert!(!texts.contains("NaN") && !texts.contains("inf"), "{case}: {texts}");
+        }
+    }
+}
