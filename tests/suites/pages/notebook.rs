@@ -146,9 +146,15 @@ fn a_faster_candidate_has_improved_and_the_report_says_so() {
     assert!(desk.has("1.053×"), "the gain of each point");
     desk.click("Markdown");
     let report = exported(&desk, "vramlab-report.md");
-    for part in
-        ["**Improved**", "hypothesis: (none written)", "NVIDIA H200", "level of evidence: E3", "1.053×", "n_words"]
-    {
+    for part in [
+        "**Improved**",
+        "hypothesis: (none written)",
+        "NVIDIA H200",
+        "level of evidence: E3",
+        "1.053×",
+        "92.3\u{2009}% → 97.2\u{2009}%",
+        "n_words",
+    ] {
         assert!(report.contains(part), "{part} is missing in:\n{report}");
     }
     desk.click("CSV");

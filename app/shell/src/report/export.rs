@@ -7,6 +7,7 @@ use crate::notebook::Entry;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use vramlab_gpu::manifest::Experiment;
+use vramlab_gpu::verdict::PointChange;
 use vramlab_model::samples::Interval;
 use vramlab_units::{Lang, Text, show};
 
@@ -24,8 +25,9 @@ const LEVEL: Text = Text::new("证据等级", "level of evidence");
 const LACKS: Text = Text::new("再上一级还缺", "for the next level");
 const FLOOR: Text = Text::new("下界", "floor");
 const FLOOR_MEANS: Text = Text::new(
-    "下界：按要搬的字节与峰值带宽，一次启动最少要的时间",
-    "floor: the least time of a launch by the bytes it must move and the peak bandwidth",
+    "下界：按要搬的字节与峰值带宽，一次启动最少要的时间；表里是它占实测时间的份额，100 % 就是快到头了",
+    "floor: the least time of a launch by the bytes it must move and the peak bandwidth; tables give its share of the \
+     measured time, and 100 % is as fast as it gets",
 );
 const CONFIGURATION: Text = Text::new("配置", "configuration");
 const SAMPLES: Text = Text::new("样本", "samples");
@@ -203,7 +205,7 @@ pub fn versus_markdown(pair: &Pair<'_>, lang: Lang) -> String {
     match pair.versus.compared() {
         Some(compared) => {
             let (_, word, sentence) = overall_words(compared, lang);
-            let _ = writeln!(out, "**{word}**{colon}{sentence}\n\n{}\n", METHOD.get(lang));
+            let _ = writeln!(out, "**{word}**{colon}{sentence}\n\n{}\n\n{}\n", METHOD.get(lang), FLOOR_MEANS.get(lang));
         }
         None => {
             let _ = writeln!(out, "{}\n", pair.versus.refusal(lang).unwrap_or_default());
@@ -224,11 +226,12 @@ fn changes_table(pair: &Pair<'_>, lang: Lang) -> String {
     let Some(compared) = pair.versus.compared() else { return String::new() };
     let unit = if compared.unit == "1" { String::new() } else { format!(" ({})", compared.unit) };
     let mut out = format!(
-        "| {} | {}{unit} | {}{unit} | {} | {} | {} |\n| --- | ---: | ---: | ---: | ---: | --- |\n",
+        "| {} | {}{unit} | {}{unit} | {} | {} | {} | {} |\n| --- | ---: | ---: | ---: | ---: | ---: | --- |\n",
         POINT.get(lang),
         BASELINE.get(lang),
         CANDIDATE.get(lang),
         GAIN.get(lang),
+        FLOOR.get(lang),
         SAMPLES.get(lang),
         VERDICT.get(lang)
     );
@@ -245,6 +248,7 @@ fn changes_table(pair: &Pair<'_>, lang: Lang) -> String {
             side(point.baseline, point.medians[0]),
             side(point.candidate, point.medians[1]),
             gain_words(point),
+            floor_words(pair, point),
             format!("{} / {}", point.n_samples[0], point.n_samples[1]),
             change_word(point.change).get(lang).to_owned(),
         ];
@@ -254,15 +258,32 @@ fn changes_table(pair: &Pair<'_>, lang: Lang) -> String {
     out
 }
 
+/// The same point on the sheets of both runs.
+fn lines<'a>(pair: &'a Pair<'_>, point: &PointChange) -> [Option<&'a Line>; 2] {
+    [&pair.baseline.1, &pair.candidate.1]
+        .map(|sheet| sheet.lines.iter().find(|line| line.series == point.series && line.x == point.x))
+}
+
+/// How close both came to the floor: `92.3 % → 97.2 %`.
+fn floor_words(pair: &Pair<'_>, point: &PointChange) -> String {
+    let share = |line: Option<&Line>| {
+        let share = line.and_then(Line::share_of_floor);
+        share.map_or_else(|| "–".to_owned(), |share| show::with_unit(share, "%"))
+    };
+    let [base, new] = lines(pair, point);
+    format!("{} → {}", share(base), share(new))
+}
+
 /// One line a point of both runs.
 pub fn versus_csv(pair: &Pair<'_>) -> String {
     let mut out = String::from(
         "baseline,candidate,experiment,lens,series,x,unit,base_median,base_low95,base_high95,base_n,cand_median,\
-         cand_low95,cand_high95,cand_n,gain,verdict\n",
+         cand_low95,cand_high95,cand_n,gain,floor_ns,base_time_ns,cand_time_ns,verdict\n",
     );
     for point in pair.versus.compared().iter().flat_map(|compared| &compared.points) {
         let low = |side: Option<Interval>| exact(side.map(|found| found.low));
         let high = |side: Option<Interval>| exact(side.map(|found| found.high));
+        let [base, new] = lines(pair, point);
         let cells = [
             pair.baseline.0.n.to_string(),
             pair.candidate.0.n.to_string(),
@@ -280,6 +301,9 @@ pub fn versus_csv(pair: &Pair<'_>) -> String {
             high(point.candidate),
             point.n_samples[1].to_string(),
             exact(point.gain),
+            exact(new.and_then(|line| line.floor_ns)),
+            exact(base.and_then(|line| line.median_ns)),
+            exact(new.and_then(|line| line.median_ns)),
             point.change.id().to_owned(),
         ];
         let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
@@ -310,6 +334,7 @@ pub fn versus_json(pair: &Pair<'_>) -> String {
                 "baseline": side(point.baseline, point.medians[0], point.n_samples[0]),
                 "candidate": side(point.candidate, point.medians[1], point.n_samples[1]),
                 "gain": point.gain,
+                "floor_ns": lines(pair, point)[1].and_then(|line| line.floor_ns),
                 "verdict": point.change.id(),
             })
         })
