@@ -77,7 +77,7 @@ pub struct Cli {
     /// Opens the window at a place, as links write it: `#/ch/02_access_patterns`.
     #[arg(long, value_name = "ROUTE")]
     at: Option<String>,
-    /// Files to open.
+    /// Files to open; without a display, what each of them is.
     files: Vec<PathBuf>,
     #[command(flatten)]
     common: Common,
