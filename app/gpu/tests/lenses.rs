@@ -1,5 +1,4 @@
-//! The lenses of the built-in experiments over the runs that were recorded on an H200: what they show, and that none of
-//! them is empty.
+//! The lenses of the built-in experiments over the recorded runs: what they show, and that none of them is empty.
 
 #![expect(clippy::unwrap_used, reason = "a suite that cannot go on says so by failing")]
 
@@ -26,10 +25,11 @@ fn library() -> Library {
     Library::from_files(files.iter().map(|(path, text)| (path.as_str(), text.as_str())))
 }
 
-/// Every trace of the H200 whose experiment is still here.
+/// Every recorded run.
 fn recorded() -> Vec<Run> {
-    let folder = root().join("assets/traces/h200");
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let folders = std::fs::read_dir(root().join("assets/traces")).unwrap().map(|entry| entry.unwrap().path());
+    let in_folder = |path: PathBuf| std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> = folders.filter(|path| path.is_dir()).flat_map(in_folder).collect();
     paths.sort();
     let is_trace = |path: &PathBuf| path.extension().is_some_and(|ext| ext == "vltrace");
     let read = |path: PathBuf| vramlab_trace::file::read(&std::fs::read(path).unwrap()).unwrap().run;
@@ -61,6 +61,7 @@ fn no_lens_of_a_recorded_run_is_empty() {
     let mut n_lenses = 0;
     for run in recorded() {
         let Some((experiment, kernel)) = library.get(&run.experiment) else { continue };
+        assert!(!experiment.lenses.is_empty() || !experiment.absent.is_empty(), "{} has no lenses", run.experiment);
         let judged = judge(&run, experiment, kernel);
         for lens in &experiment.lenses {
             n_lenses += 1;
