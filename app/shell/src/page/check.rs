@@ -80,7 +80,11 @@ pub fn body_ui(
     markdown_ui(app, ui, &chapter.id, &ask, actions);
     ui.add_space(tokens.space.xs);
     let mut state = std::mem::take(app.steps.get(&chapter.id, key));
-    let asked_at = *state.asked_at.get_or_insert(app.now_secs);
+    // A deck lies below its chapter: the clock starts when the question is in sight.
+    if state.asked_at.is_none() && ui.clip_rect().y_range().contains(ui.cursor().top()) {
+        state.asked_at = Some(app.now_secs);
+    }
+    let asked_at = state.asked_at.unwrap_or(app.now_secs);
     let last = if keeps == Keeps::Check { app.answer(&chapter.id, key).cloned() } else { None };
     let given = if state.is_answered || state.draft.is_empty() && state.chosen.is_empty() { last } else { None };
     let given = given.filter(|_| !state.is_retrying);
