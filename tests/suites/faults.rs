@@ -21,6 +21,7 @@ const DUE: &str = "app/lesson/src/due.rs";
 const SAVER: &str = "app/lesson/src/progress/saver.rs";
 const BROWSER: &str = "tests/browser/faults.mjs";
 const PACKS: &str = "tests/suites/pages/files.rs";
+const GUIDE: &str = "tests/suites/pages/guide.rs";
 const FLOWS: &str = "tests/suites/pages/flows.rs";
 
 /// Case, file, and the test's name: a function in Rust, the beginning of a step in the browser's walk.
@@ -118,10 +119,12 @@ const COVERED: &[(&str, &str, &str)] = &[
     ("B7", FLOWS, "b7_a_long_sleep_makes_no_storm"),
     ("B8", BROWSER, "B8: at 320 px the page is one column"),
     ("B8", "tests/suites/pages/looks.rs", "b8_nothing_lies_beside_a_narrow_page"),
+    ("B8", GUIDE, "every_page_fits_a_phone_and_has_names"),
     ("B9", BROWSER, "B9: a server that sends the program as text is named"),
     ("B9", BROWSER, "B9: a policy that forbids WebAssembly is named"),
     ("B10", BROWSER, "B10: an old bookmark leads to the nearest chapter"),
     ("B10", PACKS, "b10_old_bookmarks_lead_to_the_nearest_place"),
+    ("B10", GUIDE, "old_addresses_of_the_guide_lead_to_the_nearest_place"),
 ];
 
 /// Cases without a test of their own, with the reason.
