@@ -21,6 +21,11 @@ pub fn run(bus_bits: u64, gbit_per_pin: f64) -> GbPerSec {
     GbPerSec(gbit_per_pin * bus_bits as f64 / 8.0)
 }
 
+/// The rate that each of `bus_bits` pins must have for `peak`.
+pub fn gbit_per_pin_for(bus_bits: u64, peak: GbPerSec) -> f64 {
+    peak.0 * 8.0 / bus_bits as f64
+}
+
 /// Data pins of one HBM stack, up to and including HBM3e.
 /// Source: JEDEC JESD235 and JESD238 (HBM, HBM3); HBM4 doubles it.
 pub const HBM_STACK_BITS: u64 = 1024;

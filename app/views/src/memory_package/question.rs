@@ -165,6 +165,14 @@ impl Question {
         }
     }
 
+    /// The reader pulled the pipe: as many pins, as fast as it takes, within what this kind of memory has.
+    pub fn set_peak(&mut self, gb_per_s: f64) {
+        let (slow, fast) = self.kind.pin_range();
+        let gbit_per_pin = peak_bandwidth::gbit_per_pin_for(self.bus_bits, GbPerSec(gb_per_s));
+        self.gbit_per_pin = gbit_per_pin.clamp(slow, fast);
+        self.card = None;
+    }
+
     pub fn peak(&self) -> GbPerSec {
         peak_bandwidth::run(self.bus_bits, self.gbit_per_pin)
     }
@@ -200,6 +208,15 @@ mod tests {
         let chips = open(&[("kind", "gddr".into())]).unwrap();
         assert_eq!((chips.card, chips.parts().len()), (None, 12));
         assert_eq!(open(&[("bus_bits", 6016.into())]).unwrap(), h200, "the same numbers are the same card");
+    }
+
+    #[test]
+    fn a_pulled_pipe_makes_faster_pins() {
+        let mut question = open(&[("card", "rtx4090".into())]).unwrap();
+        question.set_peak(864.0); // 384 bit at 18 Gb/s, as brief 01 has it for an L40S
+        assert!((question.gbit_per_pin - 18.0).abs() < 1e-9 && question.card.is_none());
+        question.set_peak(1.0e6);
+        assert_eq!(question.gbit_per_pin, 36.0, "no faster than the figure's range");
     }
 
     #[test]

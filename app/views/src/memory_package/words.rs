@@ -109,9 +109,9 @@ pub fn part(question: &Question, bits: &[u64], idx: usize, lang: Lang) -> String
 pub fn scale(lang: Lang) -> String {
     pick(
         lang,
-        "方块里的数是数据线的根数，带子的粗细是 GB/s，各张卡同一比例；虚线是厂商公布的粗细。".into(),
+        "方块里的数是数据线的根数，带子的粗细是 GB/s，各张卡同一比例；虚线是厂商公布的。管子可以拖粗拖细。".into(),
         "A box holds its number of data pins. Thickness is GB/s, on one scale for every card; dashed is what the vendor \
-         prints."
+         prints. Pull the pipe thicker or thinner."
             .into(),
     )
 }

@@ -68,6 +68,33 @@ fn stacks_are_read_by_keyboard_alone() {
     assert!(is_found, "no tab stop reads the stacks");
 }
 
+/// Pulling the upper edge of the pipe up makes it thicker, which takes faster pins; the card is then nobody's.
+#[test]
+fn the_pipe_can_be_pulled() {
+    let (mut view, mut stage) = (open("memory_package", serde_json::json!({})), stage());
+    let label = stage.show(&mut *view).place_of("4814\u{2009}GB/s").unwrap();
+    let grip = label + egui::vec2(0.0, 24.0); // inside the pipe, above its middle
+    let button = |pos, pressed| egui::Event::PointerButton {
+        pos,
+        button: egui::PointerButton::Primary,
+        pressed,
+        modifiers: egui::Modifiers::NONE,
+    };
+    let pulled = grip - egui::vec2(0.0, 12.0);
+    for events in [
+        vec![egui::Event::PointerMoved(grip)],
+        vec![button(grip, true)],
+        vec![egui::Event::PointerMoved(grip - egui::vec2(0.0, 8.0))],
+        vec![egui::Event::PointerMoved(pulled)],
+        vec![button(pulled, false)],
+    ] {
+        stage.frame(events, &mut |ui, cx| view.ui(ui, cx));
+    }
+    let params = view.params();
+    assert_eq!((params["card"].as_str(), params["bus_bits"].as_u64()), (Some("custom"), Some(6016)));
+    assert!(params["gbit_per_pin"].as_f64().unwrap() > 6.5, "{params:?}");
+}
+
 /// The belt fills with the injected clock; with reduced motion it goes one step.
 #[test]
 fn the_conveyor_respects_reduced_motion() {
