@@ -82,15 +82,23 @@ impl Brush<'_> {
                 if (top - 4.0..top + tokens.px(18.0)).contains(&ceiling) { ceiling } else { top }
             };
             let ceilings = data.ceilings.iter().filter_map(|ceiling| frame.y_from_value(ceiling.y));
-            let place = pos2(rect.center().x, ceilings.fold(rect.top(), under) + tokens.space.xxs);
-            ink::text(
-                painter,
-                place,
-                Align2::CENTER_TOP,
-                band.label.get(*lang),
-                tokens.font(Type::Small),
-                tokens.accent,
-            );
+            let top = ceilings.fold(rect.top(), under) + tokens.space.xxs;
+            let (label, font) = (band.label.get(*lang), tokens.font(Type::Small));
+            let size = vec2(ink::text_width(painter, label, font.clone()), tokens.px(20.0));
+            // Where points lie in the way, the label goes to the foot of its band.
+            let upper = Rect::from_min_size(pos2(rect.center().x - size.x / 2.0, top), size);
+            let is_crowded = points(frame, data).any(|at| upper.expand(tokens.px(4.0)).contains(at));
+            let (y, anchor) = if is_crowded {
+                (rect.bottom() - tokens.space.xxs, Align2::CENTER_BOTTOM)
+            } else {
+                (top, Align2::CENTER_TOP)
+            };
+            let place = pos2(rect.center().x, y);
+            if is_crowded {
+                ink::text_on(painter, place, anchor, label, font, tokens.accent, tokens.surface);
+            } else {
+                ink::text(painter, place, anchor, label, font, tokens.accent);
+            }
         }
     }
 
@@ -275,6 +283,15 @@ impl Brush<'_> {
         let corner = CornerRadius::same(self.tokens.control_radius);
         self.painter.rect_stroke(rect, corner, self.tokens.stroke(1.5, self.tokens.accent), StrokeKind::Inside);
     }
+}
+
+/// Every point of every series, where it is drawn.
+fn points<'a>(frame: &'a Frame<'_>, data: &'a ChartData) -> impl Iterator<Item = Pos2> + 'a {
+    data.series.iter().flat_map(|series| {
+        let measured = series.measured.iter().filter_map(|point| frame.point(point.x, point.y?));
+        let predicted = series.predicted.iter().filter_map(|point| frame.point(point.x, point.y));
+        measured.chain(predicted).collect::<Vec<_>>()
+    })
 }
 
 fn last_y(frame: &Frame<'_>, series: &Series) -> Option<f32> {
