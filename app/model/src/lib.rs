@@ -18,6 +18,7 @@ pub mod cpu_aos_soa;
 pub mod cpu_stride;
 pub mod cpu_transpose;
 pub mod divergence;
+pub mod divergent_paths;
 pub mod false_sharing;
 mod fields;
 pub mod gustafson;

@@ -13,6 +13,7 @@ use crate::cpu_aos_soa::CpuAosSoa;
 use crate::cpu_stride::CpuStride;
 use crate::cpu_transpose::CpuTranspose;
 use crate::divergence::Divergence;
+use crate::divergent_paths::DivergentPaths;
 use crate::false_sharing::FalseSharing;
 use crate::gustafson::Gustafson;
 use crate::intensity_knee::IntensityKnee;
@@ -95,6 +96,7 @@ pub const MODELS: &[Entry] = &[
     entry::<CpuStride>(),
     entry::<CpuTranspose>(),
     entry::<Divergence>(),
+    entry::<DivergentPaths>(),
     entry::<FalseSharing>(),
     entry::<Gustafson>(),
     entry::<IntensityKnee>(),
