@@ -45,7 +45,7 @@ pub fn ui(app: &App, ui: &mut Ui, tokens: &Tokens, actions: &mut Vec<Action>) {
 fn route_line(app: &App, ui: &mut Ui, tokens: &Tokens, title: &str, text: &str, ids: &[&str]) -> bool {
     let room = ui.available_width();
     let is_wide = room >= tokens.px(560.0);
-    let height = if is_wide { tokens.px(40.0) } else { tokens.px(58.0) };
+    let height = tokens.px(if is_wide { 40.0 } else { 76.0 });
     let (rect, response) = ui.allocate_exact_size(vec2(room, height), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(egui::Role::Button, true, format!("{title}. {text}")));
     let is_lit = response.hovered() || response.has_focus();
@@ -58,10 +58,11 @@ fn route_line(app: &App, ui: &mut Ui, tokens: &Tokens, title: &str, text: &str, 
     let name = ui.painter().text(pos2(left, line), Align2::LEFT_CENTER, title, strong, tokens.ink);
     let strip_left = if is_wide { rect.right() - tokens.px(330.0) } else { left };
     let most = if is_wide { strip_left } else { rect.right() - tokens.px(28.0) };
-    let start = name.right() + tokens.px(10.0);
+    let start = if is_wide { name.right() + tokens.px(10.0) } else { left };
+    let text_line = if is_wide { line } else { line + tokens.px(21.0) };
     let galley = crate::panels::elided(ui, text, tokens.font(Type::Small), tokens.muted, most - start - tokens.px(8.0));
-    ui.painter().galley(pos2(start, line - galley.size().y / 2.0), galley, tokens.muted);
-    let strip_y = if is_wide { line - tokens.px(4.5) } else { rect.top() + tokens.px(38.0) };
+    ui.painter().galley(pos2(start, text_line - galley.size().y / 2.0), galley, tokens.muted);
+    let strip_y = if is_wide { line - tokens.px(4.5) } else { rect.top() + tokens.px(56.0) };
     let strip =
         Rect::from_min_max(pos2(strip_left, strip_y), pos2(rect.right() - tokens.px(32.0), strip_y + tokens.px(9.0)));
     parts::paint_strip(app, ui.painter(), strip, ids);
