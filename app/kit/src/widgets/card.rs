@@ -26,7 +26,13 @@ pub fn card_header(ui: &mut Ui, tokens: &Tokens, title: &str, term: &str, right:
         ui.horizontal(|ui| titles(ui, tokens, title, term));
         let size = egui::vec2(ui.available_width(), row_height);
         let layout = Layout::right_to_left(Align::Center).with_main_wrap(true);
-        ui.allocate_ui_with_layout(size, layout, right);
+        let row = egui::Rect::from_min_size(ui.cursor().min, size);
+        let mut child = ui.new_child(egui::UiBuilder::new().max_rect(row).layout(layout));
+        right(&mut child);
+        // A header with nothing at its right has no second row.
+        if child.min_rect().width() > 0.0 {
+            ui.allocate_rect(row.union(child.min_rect()), egui::Sense::hover());
+        }
     } else {
         ui.horizontal(|ui| {
             ui.set_min_height(row_height);
