@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("trace", &["units"]),
     ("lesson", &["units"]),
     ("sniff", &["units", "trace"]),
+    ("alloc", &["units"]),
     ("gpu", &["units", "model", "trace"]),
     ("kit", &["units"]),
     ("views", &["units", "model", "trace", "lesson", "gpu", "kit"]),
