@@ -11,7 +11,7 @@ use vramlab_trace::{Backend, OracleOutcome, Run, file};
 use vramlab_units::{Lang, Localized};
 
 /// The sum of what all recordings of one device may take, in seconds: one sitting.
-const RECORD_SECS: f64 = 300.0;
+const RECORD_SECS: f64 = 360.0;
 
 fn chapter_files() -> Vec<(String, String)> {
     let paths = vramlab_content::list("lessons/").filter(|path| path.ends_with("/chapter.toml"));
@@ -165,7 +165,8 @@ fn kernels_have_no_problem_and_fit_one_sitting() {
 #[test]
 fn every_experiment_has_a_chapter_or_a_purpose() {
     // Experiments that belong to no step yet: references that tests and later chapters compare with.
-    let bench = ["stream_copy/main", "stream_triad/main", "stream_read/main", "shared_banks/layout"];
+    let bench =
+        ["batch_gemm_f32/main", "stream_copy/main", "stream_triad/main", "stream_read/main", "shared_banks/layout"];
     let library = Library::built_in();
     for id in library.kernels().experiments.keys() {
         assert!(library.step_of(id).is_some() || bench.contains(&id.as_str()), "no chapter shows {id}");
@@ -211,8 +212,10 @@ fn recorded_traces_are_whole_checked_and_made_by_today_s_kernels() {
         assert_eq!(run.points.len(), n_points, "{path}");
         for point in &run.points {
             assert!(matches!(point.oracle, Some(OracleOutcome::Passed { .. })), "{path}: {} unchecked", point.series);
+            // A point that takes long on a processor ends with the samples it has, five at least.
+            let least = if run.backend == Backend::Cpu { 5 } else { 20 };
             let n_samples = experiment.samples[1] as usize;
-            assert!(point.samples_ns.len() >= n_samples.min(20), "{path}: {} samples", point.samples_ns.len());
+            assert!(point.samples_ns.len() >= n_samples.min(least), "{path}: {} samples", point.samples_ns.len());
         }
     }
 }
@@ -239,6 +242,43 @@ const STATED_ERROR: &[(&str, &str, f64, &str)] = &[
     ("stream_read/main", "sparse", 0.20, "latency grows under load; the model holds it at 650 ns"),
     ("stream_read/main", "wide", 0.16, "one load a thread does not fill the path"),
     ("stream_read/main", "wide512", 0.20, "one load a thread does not fill the path"),
+    ("footprint/main", "read", 0.55, "1 MiB is met by many SMs at once; around the size of L2 the model is coarse"),
+    ("footprint/main", "copy", 0.27, "the model is coarse around the size of L2"),
+    ("footprint/main", "triad", 0.26, "the model is coarse around the size of L2"),
+    ("in_flight/main", "w4u1", 0.15, "latency grows before the memory is full: the knee is round"),
+    ("in_flight/main", "w4u2", 0.28, "as above"),
+    ("in_flight/main", "w4u4", 0.30, "as above"),
+    ("in_flight/main", "w8u1", 0.22, "as above"),
+    ("in_flight/main", "w8u2", 0.27, "as above"),
+    ("in_flight/main", "w8u4", 0.29, "as above"),
+    ("in_flight/main", "w16u1", 0.26, "as above"),
+    ("in_flight/main", "w16u2", 0.30, "as above"),
+    ("in_flight/main", "w16u4", 0.33, "as above"),
+    ("pointer_chase/main", "chase", 0.24, "the model is coarse where a level runs out"),
+    ("intensity_ramp/main", "fma", 0.25, "at the knee memory and arithmetic overlap only in part"),
+    ("batch_gemm/main", "bf16", 0.70, "mma.sync reaches 40 % of the data sheet on a Hopper, wgmma twice that"),
+    ("batch_gemm/time", "rotated", 1.90, "as above, in time"),
+    ("batch_gemm/time", "resident", 1.75, "as above, in time"),
+    ("batch_gemm_f32/main", "f32", 0.65, "a plain kernel: shared memory sets its pace, not the adders"),
+    (
+        "cpu_stride/main",
+        "read",
+        1.10,
+        "beyond a line no neighbour is fetched ahead: an access costs more than in sequence",
+    ),
+    ("cpu_aos_soa/main", "aos", 0.25, "a row is a line, and its neighbours are fetched ahead"),
+    (
+        "cpu_transpose/main",
+        "naive",
+        10.0,
+        "544² fits the second cache, where the copy that it is held against runs fastest",
+    ),
+    ("cpu_transpose/main", "blocked", 2.00, "as above"),
+    ("cpu_false_sharing/main", "atomic", 1.90, "a line on its way costs what the distance of the cores makes it cost"),
+    ("cpu_footprint/main", "read", 0.65, "figures of a common core; the last cache of this machine is shared"),
+    ("cpu_chase/main", "chase", 1.30, "figures of a common core; past 8 MiB each hop walks the page table too"),
+    ("cpu_intensity/main", "fma", 0.30, "figures of a common core"),
+    ("cpu_scaling/main", "all", 0.90, "sixteen cores of a virtual machine are seldom free at the same time"),
 ];
 
 /// Effects that do not show on the recorded card, on purpose: the chapter explains what hides them.

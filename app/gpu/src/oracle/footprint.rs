@@ -6,7 +6,7 @@ use vramlab_trace::OracleOutcome;
 use vramlab_units::Text;
 
 /// Words recomputed a point: these experiments have many points.
-const MAX_WORDS: u64 = 1 << 23;
+const MAX_WORDS: u64 = 1 << 21;
 /// Word i of a written array is i times this odd number.
 const WRITTEN: u32 = 0x9E37_79B1;
 
