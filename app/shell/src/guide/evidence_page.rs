@@ -173,7 +173,7 @@ fn three(
 /// The exit with the mark of what shows it.
 fn exit_ui(ui: &mut Ui, tokens: &Tokens, (text, state): (&str, Option<State>), lang: Lang) {
     let lead = tokens.px(24.0);
-    let galley = parts::laid(ui, tokens, text, ui.available_width() - lead);
+    let galley = parts::laid(ui, tokens, text, tokens.muted, ui.available_width() - lead);
     let size = vec2(ui.available_width(), galley.size().y.max(tokens.px(22.0)));
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     let name = state.map_or(parts::NOT_WRITTEN, State::name).get(lang);

@@ -52,10 +52,10 @@ fn paragraph(ui: &mut Ui, tokens: &Tokens, text: &str, role: Type, line: f32, co
 }
 
 /// A smaller paragraph laid out for a width.
-pub fn laid(ui: &Ui, tokens: &Tokens, text: &str, width: f32) -> Arc<Galley> {
+pub fn laid(ui: &Ui, tokens: &Tokens, text: &str, color: egui::Color32, width: f32) -> Arc<Galley> {
     let format = egui::TextFormat {
         line_height: Some(tokens.px(21.0)),
-        ..egui::TextFormat::simple(tokens.font(Type::Note), tokens.ink)
+        ..egui::TextFormat::simple(tokens.font(Type::Note), color)
     };
     let mut job = LayoutJob::default();
     job.append(text, 0.0, format);

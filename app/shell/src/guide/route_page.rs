@@ -7,7 +7,7 @@ use crate::route::{Page, Route};
 use crate::widgets;
 use egui::Ui;
 use std::rc::Rc;
-use vramlab_kit::tokens::Tokens;
+use vramlab_kit::tokens::{Tokens, Type};
 use vramlab_lesson::course;
 use vramlab_units::{Lang, Localized, Text};
 
@@ -51,12 +51,16 @@ fn head_ui(app: &App, ui: &mut Ui, tokens: &Tokens, route: &course::Route, actio
     widgets::card(ui, tokens, |ui| {
         parts::strip(app, ui, &ids);
         ui.add_space(tokens.space.xs);
+        let next = next_chapter(app, &ids);
+        if let Some((_, title)) = &next {
+            let title = egui::RichText::new(title).font(tokens.font(Type::NoteStrong)).color(tokens.ink);
+            ui.add(egui::Label::new(title).wrap());
+        }
         ui.horizontal_wrapped(|ui| {
-            if let Some(next) = next_chapter(app, &ids) {
-                if widgets::primary(ui, tokens, NEXT.get(lang)).clicked() {
-                    actions.push(Action::Go(Route::chapter(&next.0)));
-                }
-                ui.label(egui::RichText::new(next.1).font(tokens.font(vramlab_kit::tokens::Type::NoteStrong)));
+            if let Some((id, _)) = &next
+                && widgets::primary(ui, tokens, NEXT.get(lang)).clicked()
+            {
+                actions.push(Action::Go(Route::chapter(id)));
             }
             if widgets::link(ui, tokens, EVIDENCE.get(lang)).clicked() {
                 actions.push(Action::Go(Route::page(Page::Evidence { route: Some(route.id.clone()) })));

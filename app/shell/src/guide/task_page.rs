@@ -68,7 +68,7 @@ fn columns_ui(ui: &mut Ui, tokens: &Tokens, task: &Task, lang: Lang) {
     let is_wide = room >= tokens.px(620.0);
     let width = if is_wide { (room - 2.0 * gap) / 3.0 } else { room };
     let inner = width - 2.0 * tokens.space.m;
-    let texts = all.map(|(_, _, text)| parts::laid(ui, tokens, text.get(lang), inner));
+    let texts = all.map(|(_, _, text)| parts::laid(ui, tokens, text.get(lang), tokens.ink, inner));
     let tallest = texts.iter().map(|text| text.size().y).fold(0.0, f32::max);
     let column = |ui: &mut Ui, idx: usize, height: f32| {
         let (name, means, _) = all[idx];
