@@ -163,6 +163,18 @@ fn a_faster_candidate_has_improved_and_the_report_says_so() {
     assert!(table.lines().skip(1).all(|line| line.ends_with(",improved")), "{table}");
 }
 
+/// Two starts of the program on one card differ by one to three per cent.
+#[test]
+fn a_difference_as_small_as_a_new_start_makes_comes_with_a_caution() {
+    for (factor, is_small) in [(0.98, true), (0.9, false)] {
+        let mut desk = open([run(STRIDE), again(factor, "2026-12-01")]);
+        pick(&mut desk, 1, "Baseline");
+        pick(&mut desk, 2, "Candidate");
+        assert!(desk.has("Improved"));
+        assert_eq!(desk.has("a new start of the program moves medians as much"), is_small, "{factor}");
+    }
+}
+
 #[test]
 fn the_same_samples_are_no_difference() {
     let mut desk = open([run(STRIDE), again(1.0, "2026-12-01")]);

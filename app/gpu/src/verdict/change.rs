@@ -10,6 +10,11 @@ use vramlab_model::samples::{Change, Interval, change, interval};
 use vramlab_trace::{Point, Run, run::median};
 use vramlab_units::{Localized, Map};
 
+/// How far the median of one kernel moves from one start of the program to the next on the same card: on an H200, over
+/// three starts, a copy ran at 3.97 to 4.03 TB/s and a pointer chase took 666 to 688 cycles. The samples of one run do
+/// not see it, so a smaller difference is not yet one of the kernels.
+pub const DRIFT: f64 = 0.03;
+
 /// One side of a comparison: a run, and the lens through which it is seen (nothing: the measure).
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
@@ -70,6 +75,13 @@ impl Overall {
 impl Compared {
     pub fn count(&self, change: Change) -> usize {
         self.points.iter().filter(|point| point.change == change).count()
+    }
+
+    /// True if there are differences, and none of them is larger than what a new start alone makes.
+    pub fn is_within_drift(&self) -> bool {
+        let is_change = |point: &&PointChange| matches!(point.change, Change::Improved | Change::Regressed);
+        let mut gains = self.points.iter().filter(is_change).filter_map(|point| point.gain).peekable();
+        gains.peek().is_some() && gains.all(|gain| (1.0 / (1.0 + DRIFT)..=1.0 + DRIFT).contains(&gain))
     }
 
     /// A point with too few samples decides nothing; if all are such, there are too few.
@@ -194,6 +206,18 @@ mod tests {
         let found = compared(&base, &new);
         assert_eq!(found.overall(), Overall::Insufficient);
         assert!(found.points[0].candidate.is_none() && found.points[0].medians[1].is_some());
+    }
+
+    #[test]
+    fn a_difference_that_a_new_start_makes_is_told_apart() {
+        let base = nine(1.25);
+        for (factor, is_small) in [(1.25 * 0.98, true), (1.25 * 1.025, true), (1.25 * 0.9, false), (1.25 * 1.1, false)]
+        {
+            let found = compared(&base, &nine(factor));
+            assert_ne!(found.overall(), Overall::NoDifference);
+            assert_eq!(found.is_within_drift(), is_small, "{factor}");
+        }
+        assert!(!compared(&base, &base).is_within_drift(), "there is no difference at all");
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod level;
 mod point;
 pub mod stats;
 
-pub use change::{Compared, Overall, PointChange, Side, compare, intervals};
+pub use change::{Compared, DRIFT, Overall, PointChange, Side, compare, intervals};
 pub use compare::{Difference, comparable, comparable_through};
 pub use effect::Verdict;
 pub use floor::floor_ns;

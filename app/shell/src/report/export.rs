@@ -2,12 +2,12 @@
 //! a report for people, in their language.
 
 use super::sheet::{Line, Sheet};
-use super::versus::{Versus, change_word, gain_words, overall_words, point_name};
+use super::versus::{Versus, change_word, drift_words, gain_words, overall_words, point_name};
 use crate::notebook::Entry;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use vramlab_gpu::manifest::Experiment;
-use vramlab_gpu::verdict::PointChange;
+use vramlab_gpu::verdict::{Compared, PointChange};
 use vramlab_model::samples::Interval;
 use vramlab_units::{Lang, Text, show};
 
@@ -205,7 +205,11 @@ pub fn versus_markdown(pair: &Pair<'_>, lang: Lang) -> String {
     match pair.versus.compared() {
         Some(compared) => {
             let (_, word, sentence) = overall_words(compared, lang);
-            let _ = writeln!(out, "**{word}**{colon}{sentence}\n\n{}\n\n{}\n", METHOD.get(lang), FLOOR_MEANS.get(lang));
+            let _ = writeln!(out, "**{word}**{colon}{sentence}\n");
+            let caution = drift_words(compared, lang).unwrap_or_default();
+            for line in [caution.as_str(), METHOD.get(lang), FLOOR_MEANS.get(lang)] {
+                let _ = if line.is_empty() { Ok(()) } else { writeln!(out, "{line}\n") };
+            }
         }
         None => {
             let _ = writeln!(out, "{}\n", pair.versus.refusal(lang).unwrap_or_default());
@@ -346,6 +350,7 @@ pub fn versus_json(pair: &Pair<'_>) -> String {
         "verdict": compared.map(|compared| compared.overall().id()),
         "refused": pair.versus.refusal(Lang::En),
         "unit": compared.map(|compared| compared.unit.clone()),
+        "within_drift": compared.map(Compared::is_within_drift),
         "less_is_better": compared.map(|compared| compared.is_less_better),
         "points": points,
         "levels": { "baseline": level(&pair.baseline.1), "candidate": level(&pair.candidate.1) },

@@ -8,4 +8,4 @@ mod versus;
 
 pub use export::{Pair, notebook_csv, notebook_markdown, versus_csv, versus_json, versus_markdown};
 pub use sheet::{Line, Sheet};
-pub use versus::{Versus, change_tone, change_word, gain_words, overall_words, point_name};
+pub use versus::{Versus, change_tone, change_word, drift_words, gain_words, overall_words, point_name};

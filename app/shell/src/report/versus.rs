@@ -3,7 +3,7 @@
 use crate::library::Library;
 use crate::notebook::Entry;
 use vramlab_gpu::manifest::Experiment;
-use vramlab_gpu::verdict::{Compared, Difference, Overall, PointChange, Side, compare};
+use vramlab_gpu::verdict::{Compared, DRIFT, Difference, Overall, PointChange, Side, compare};
 use vramlab_kit::tokens::Verdict as Tone;
 use vramlab_model::samples::Change;
 use vramlab_units::{Lang, Text, show};
@@ -15,6 +15,11 @@ const INSUFFICIENT: Text = Text::new("样本不够", "Insufficient samples");
 const MIXED: Text = Text::new("有好有坏", "Mixed");
 const AT: Text = Text::new("{n} 个点{word}", "{word} at {n}");
 const OF: Text = Text::new("共 {n} 个点", "of {n} points");
+const DRIFTS: Text = Text::new(
+    "差别都在 {} 以内：同一张卡上重启一次程序，中位数也会移动这么多。两边交替多跑几次再下结论",
+    "All differences are within {}: on the same card a new start of the program moves medians as much. Run both in turn \
+     a few more times before you conclude",
+);
 const NO_EXPERIMENT: Text = Text::new(
     "这个版本里没有实验「{}」，判断不了",
     "this version does not have the experiment \"{}\", so the runs cannot be judged",
@@ -104,6 +109,12 @@ pub fn overall_words(compared: &Compared, lang: Lang) -> (Tone, String, String) 
         Lang::En => format!("{} {total}", parts.join(", ")),
     };
     (tone, word.get(lang).to_owned(), sentence)
+}
+
+/// A caution where a new start of the program alone would make such a difference.
+pub fn drift_words(compared: &Compared, lang: Lang) -> Option<String> {
+    let percent = show::with_unit(DRIFT, "%");
+    compared.is_within_drift().then(|| DRIFTS.get(lang).replace("{}", &percent))
 }
 
 /// A point as the reader knows it: the series where there are several, and the swept value or its label.

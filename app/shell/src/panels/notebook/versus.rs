@@ -5,7 +5,9 @@ use super::state::{Pick, Side};
 use super::table::{self, Cell};
 use crate::action::{Action, ExportFormat};
 use crate::app::App;
-use crate::report::{self, Pair, Sheet, Versus, change_tone, change_word, gain_words, overall_words, point_name};
+use crate::report::{
+    self, Pair, Sheet, Versus, change_tone, change_word, drift_words, gain_words, overall_words, point_name,
+};
 use crate::widgets;
 use egui::{Label, RichText, Ui};
 use vramlab_gpu::manifest::Experiment;
@@ -91,6 +93,9 @@ fn result_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, versus: &Versus, experime
     };
     let (tone, word, sentence) = overall_words(compared, lang);
     finding(ui, tokens, tone, &word, &sentence);
+    if let Some(caution) = drift_words(compared, lang) {
+        Note::new(Tone::Caution, "", &caution).show(ui, tokens);
+    }
     let small = |text: &str| RichText::new(text).font(tokens.font(Type::Small)).color(tokens.muted);
     ui.add(Label::new(small(METHOD.get(lang))).wrap());
     ui.add_space(tokens.space.xxs);
