@@ -7,7 +7,9 @@ use crate::site::Files;
 use anyhow::{Context as _, bail};
 use std::fmt::Write as _;
 use vramlab_lesson::answer::{Values, draw, substitute, value_of};
-use vramlab_lesson::{Audit, Chapter, Equation, ExperimentStep, Form, Question, Step, StepBody, SymbolSource, Verdict};
+use vramlab_lesson::{
+    Audit, Chapter, Equation, ExperimentStep, Form, Question, Step, StepBody, SymbolSource, Verdict, figure,
+};
 use vramlab_units::{FieldError, Lang, Localized, Map, Text, show};
 
 const APP: Text = Text::new("显存实验台 · 文字版", "VRAM Lab, text version");
@@ -24,8 +26,7 @@ const WHERE: Text = Text::new("其中", "where");
 const AUDITS: Text = Text::new("这些说法对吗？", "Are these claims right?");
 const SOURCE: Text = Text::new("来源", "Source");
 const REVIEWS: Text = Text::new("复习", "Review");
-const DRAWN: Text =
-    Text::new("曲线由下面的实验给出。", "The experiment below gives the curve.");
+const DRAWN: Text = Text::new("曲线由下面的实验给出。", "The experiment below gives the curve.");
 const RIGHT_ORDER: Text = Text::new("正确的顺序", "The right order");
 const RIGHT: Text = Text::new("对", "right");
 const WRONG: Text = Text::new("不对", "wrong");
@@ -50,11 +51,10 @@ fn titles(chapters: &[Chapter]) -> guide::Titles {
     let text = vramlab_content::text("lessons/curriculum.toml").unwrap_or_default();
     let planned = vramlab_lesson::course::planned(text);
     let both = |title: &Localized| Lang::ALL.map(|lang| title.get(lang).to_owned());
-    let mut titles: guide::Titles =
-        planned.into_iter().map(|(id, title)| (id, (both(&title), false))).collect();
-    titles.extend(chapters.iter().map(|chapter| {
-        (chapter.id.clone(), (Lang::ALL.map(|lang| title_of(chapter, lang)), true))
-    }));
+    let mut titles: guide::Titles = planned.into_iter().map(|(id, title)| (id, (both(&title), false))).collect();
+    titles.extend(
+        chapters.iter().map(|chapter| (chapter.id.clone(), (Lang::ALL.map(|lang| title_of(chapter, lang)), true))),
+    );
     titles
 }
 
@@ -214,10 +214,10 @@ impl Page<'_> {
     }
 
     /// An author's figure at its start: what it shows, its key numbers, its finding.
-    fn author_figure(&self, body: &mut String, figure: &vramlab_lesson::Figure) -> anyhow::Result<()> {
-        self.prose(body, &figure.text);
-        self.figure(body, FIGURE, &figure.alt);
-        let picture = vramlab_lesson::figure::picture(figure, &Values::new(), &eval)?;
+    fn author_figure(&self, body: &mut String, author: &vramlab_lesson::Figure) -> anyhow::Result<()> {
+        self.prose(body, &author.text);
+        self.figure(body, FIGURE, &author.alt);
+        let picture = figure::picture(author, &Values::new(), &eval)?;
         if !picture.key.is_empty() {
             body.push_str("<dl>\n");
             for key in &picture.key {
@@ -227,6 +227,16 @@ impl Page<'_> {
             body.push_str("</dl>\n");
         }
         self.prose(body, &picture.caption);
+        let table = figure::rows::rows(&picture.drawn, self.lang, 9, &|value, unit| match unit {
+            "%" => show::with_unit(value, unit),
+            _ => show::number(value), // the head of the column has the unit
+        });
+        let cells = |tag: &str, row: &[String]| {
+            row.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect::<String>()
+        };
+        let _ = writeln!(body, "<table>\n<tr>{}</tr>", cells("th", &table.heads));
+        table.rows.iter().for_each(|row| body.push_str(&format!("<tr>{}</tr>\n", cells("td", row))));
+        body.push_str("</table>\n");
         Ok(())
     }
 

@@ -94,7 +94,10 @@ fn main() {
             let vramlab_lesson::StepBody::Figure(figure) = step.body else { continue };
             let file = format!("author-{}-{width}-{}-{}", step.id, theme.code(), lang.code());
             if file.contains(only) {
-                let mut view = vramlab_views::AuthorFigure::open(figure, &Map::new()).expect("a legal state");
+                // One slider away from the start, so that the pale lines of the start are seen too.
+                let moved = Map::from_iter([("p".to_owned(), 0.6.into())]);
+                let moved = if step.id == "amdahl" { moved } else { Map::new() };
+                let mut view = vramlab_views::AuthorFigure::open(figure, &moved).expect("a legal state");
                 draw(Path::new(dir), &file, &tokens, width, |ui| {
                     let mut actions = Vec::new();
                     let mut cx =

@@ -1,10 +1,11 @@
 //! Bars, plain or stacked, standing on 0.
 
 use super::Items;
-use super::look::{Brush, named, tick, title, y_axis};
+use super::look::{Brush, named, tick, y_axis};
 use egui::{Align2, Rect, Stroke, Vec2, pos2, vec2};
 use vramlab_kit::{Axis, Plane, Spread, Type};
 use vramlab_lesson::figure::eval::{BarPicture, PartValue};
+use vramlab_lesson::figure::rows::title;
 use vramlab_units::show::with_unit;
 
 /// A bar with its name takes at least this.
@@ -67,7 +68,7 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, bars: &BarPicture) -> Items {
     );
     let plane = Plane { x, y, rect: plot };
     plane.paint_grid(painter, tokens, &|_| String::new(), &|value| tick(value, &bars.unit));
-    let y_title = title(brush.say(&bars.y.label), &bars.unit);
+    let y_title = title(brush.lang, brush.say(&bars.y.label), &bars.unit);
     brush.text(rect.min, Align2::LEFT_TOP, &y_title, Type::Small, tokens.muted);
     legend_on(brush, rect, bars);
     let clip = painter.with_clip_rect(plot.expand(1.0));

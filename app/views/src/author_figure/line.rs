@@ -1,13 +1,14 @@
 //! Lines over a slider: curves, ceilings, and a marker where the slider stands.
 
 use super::Items;
-use super::look::{Brush, spread, tick, title, y_axis};
+use super::look::{Brush, spread, tick, y_axis};
 use crate::experiment_chart::spread_labels;
 use crate::ink;
 use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
 use vramlab_kit::{Axis, Plane, Type};
 use vramlab_lesson::figure::Style;
 use vramlab_lesson::figure::eval::{Curve, LinePicture};
+use vramlab_lesson::figure::rows::title;
 use vramlab_units::show::with_unit;
 
 /// From this width on the curves are named at their ends.
@@ -24,14 +25,25 @@ struct Layout {
     is_named_at_ends: bool,
 }
 
-fn axes(line: &LinePicture) -> Option<(Axis, Axis)> {
-    let drawn = line.curves.iter().flat_map(|curve| curve.points.iter().filter_map(|(_, y)| *y).chain(curve.now));
+/// A line with the curves of the figure's start behind it, once other sliders than that of x have been moved: so that a
+/// change is seen although the axis fits.
+#[derive(Clone, Copy)]
+pub struct Seen<'a> {
+    pub line: &'a LinePicture,
+    pub start: Option<&'a LinePicture>,
+}
+
+fn axes(seen: Seen<'_>) -> Option<(Axis, Axis)> {
+    let line = seen.line;
+    let curves = line.curves.iter().chain(seen.start.into_iter().flat_map(|start| &start.curves));
+    let drawn = curves.flat_map(|curve| curve.points.iter().filter_map(|(_, y)| *y).chain(curve.now));
     let x = Axis::new(spread(line.x_scale), line.x_min, line.x_max)?;
     Some((x, y_axis(&line.y, drawn)?))
 }
 
-fn layout(brush: &Brush<'_>, rect: Rect, line: &LinePicture) -> Layout {
-    let axes = axes(line);
+fn layout(brush: &Brush<'_>, rect: Rect, seen: Seen<'_>) -> Layout {
+    let line = seen.line;
+    let axes = axes(seen);
     let ticks = axes.map(|(_, y)| y.ticks(8)).unwrap_or_default();
     let widest = ticks.iter().map(|value| brush.width(&tick(*value, &line.y_unit), Type::Small)).fold(0.0, f32::max);
     let names = line.curves.iter().map(|curve| brush.width(brush.say(&curve.label), Type::Small));
@@ -64,14 +76,15 @@ fn legend_rows(brush: &Brush<'_>, width: f32, line: &LinePicture) -> Vec<Vec<usi
 }
 
 /// The value of the swept slider at `pos`.
-pub fn x_from_pos(brush: &Brush<'_>, rect: Rect, line: &LinePicture, pos: Pos2) -> Option<f64> {
-    let plane = layout(brush, rect, line).plane?;
+pub fn x_from_pos(brush: &Brush<'_>, rect: Rect, seen: Seen<'_>, pos: Pos2) -> Option<f64> {
+    let plane = layout(brush, rect, seen).plane?;
     let share = (pos.x - plane.rect.left()) / plane.rect.width().max(1.0);
     Some(plane.x.value_from_share(f64::from(share.clamp(0.0, 1.0))))
 }
 
-pub fn paint(brush: &Brush<'_>, rect: Rect, line: &LinePicture, hover: Option<Pos2>) -> Items {
-    let at = layout(brush, rect, line);
+pub fn paint(brush: &Brush<'_>, rect: Rect, seen: Seen<'_>, hover: Option<Pos2>) -> Items {
+    let line = seen.line;
+    let at = layout(brush, rect, seen);
     let mut items = Items::default();
     let Some(plane) = at.plane else {
         brush.nothing(rect);
@@ -80,11 +93,16 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, line: &LinePicture, hover: Option<Po
     let (painter, tokens) = (&brush.painter, brush.tokens);
     plane.paint_grid(painter, tokens, &|x| tick(x, &line.x_unit), &|y| tick(y, &line.y_unit));
     painter.hline(at.plot.x_range(), at.plot.bottom(), Stroke::new(1.0, tokens.line));
-    let y_title = title(brush.say(&line.y.label), &line.y_unit);
+    let y_title = title(brush.lang, brush.say(&line.y.label), &line.y_unit);
     brush.text(pos2(rect.left(), rect.top()), Align2::LEFT_TOP, &y_title, Type::Small, tokens.muted);
-    let x_title = title(brush.say(&line.x_label), &line.x_unit);
+    let x_title = title(brush.lang, brush.say(&line.x_label), &line.x_unit);
     brush.text(pos2(at.plot.right(), rect.bottom()), Align2::RIGHT_BOTTOM, &x_title, Type::Small, tokens.muted);
     let inside = painter.with_clip_rect(at.plot.expand(brush.px(3.0)));
+    if let Some(start) = seen.start {
+        for (idx, curve) in start.curves.iter().enumerate().filter(|(_, curve)| curve.style == Style::Solid) {
+            curve_on(brush, &inside, &plane, curve, tokens.tint(color(brush, start, idx), 0.35));
+        }
+    }
     for (idx, curve) in line.curves.iter().enumerate() {
         curve_on(brush, &inside, &plane, curve, color(brush, line, idx));
     }

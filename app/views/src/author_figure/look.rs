@@ -164,15 +164,6 @@ pub fn y_axis(y: &YAxis, values: impl Iterator<Item = f64>) -> Option<Axis> {
     Axis::new(spread(y.scale), min, max)
 }
 
-/// `speed-up`, `rate (GB/s)`.
-pub fn title(label: &str, unit: &str) -> String {
-    match unit {
-        "" | "1" | "%" => label.to_owned(),
-        unit if label.is_empty() => unit.to_owned(),
-        unit => format!("{label} ({unit})"),
-    }
-}
-
 /// `KV cache: 12.4 GiB`.
 pub fn named(lang: Lang, label: &str, value: f64, unit: &str) -> String {
     let colon = if lang == Lang::Zh { "：" } else { ": " };

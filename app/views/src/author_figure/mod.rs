@@ -27,7 +27,7 @@ use std::sync::Arc;
 use vramlab_kit::widgets::key_number;
 use vramlab_kit::{Slider, Tokens, Verdict};
 use vramlab_lesson::answer::Values;
-use vramlab_lesson::figure::eval::{Drawn, Picture};
+use vramlab_lesson::figure::eval::{Drawn, LinePicture, Picture};
 use vramlab_lesson::figure::{self as author, Drawing, Figure, Scale};
 use vramlab_units::{FieldError, Lang, Map, Text, show};
 
@@ -40,6 +40,8 @@ pub struct AuthorFigure {
     sliders: Values,
     /// What the sliders show, or why they show nothing.
     picture: Result<Picture, String>,
+    /// What they showed at the start.
+    start: Option<Picture>,
     /// Which thing the keyboard is on.
     cursor: Option<usize>,
     /// Whether formulas and models are shown below.
@@ -84,7 +86,9 @@ impl AuthorFigure {
                 None => return Err(FieldError::illegal(name, value, legal())),
             };
         }
-        let mut this = Self { figure, sliders, picture: Err(String::new()), cursor: None, shows_work: false };
+        let mut this =
+            Self { figure, sliders, picture: Err(String::new()), start: None, cursor: None, shows_work: false };
+        this.start = author::picture(&this.figure, &Values::new(), &|id, set| vramlab_model::eval(id, set)).ok();
         this.recompute();
         Ok(this)
     }
@@ -92,6 +96,18 @@ impl AuthorFigure {
     fn recompute(&mut self) {
         let picture = author::picture(&self.figure, &self.sliders, &|id, set| vramlab_model::eval(id, set));
         self.picture = picture.map_err(|error| error.to_string());
+    }
+
+    /// The lines of the start, if another slider than that of the x axis has been moved since.
+    fn ghost(&self) -> Option<&LinePicture> {
+        let Drawing::Line(lines) = &self.figure.drawing else { return None };
+        let is_moved = |(idx, slider): (usize, &author::Slider)| {
+            idx != lines.sweep && self.sliders.get(&slider.name).is_some_and(|value| *value != slider.start)
+        };
+        match self.start.as_ref().map(|picture| &picture.drawn) {
+            Some(Drawn::Line(line)) if self.figure.sliders.iter().enumerate().any(is_moved) => Some(line),
+            _ => None,
+        }
     }
 
     fn controls_ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang) -> bool {
@@ -130,14 +146,13 @@ impl AuthorFigure {
         let response = if response.has_focus() { response.interact(Sense::click_and_drag()) } else { response };
         let brush = Brush { painter: ui.painter_at(rect.expand(tokens.px(4.0))), tokens, lang };
         let hover = response.hover_pos();
-        let items = paint(&brush, rect, &picture.drawn, hover);
+        let items = paint(&brush, rect, &picture.drawn, self.ghost(), hover);
         let n = items.words.len();
-        self.cursor = self.cursor.filter(|idx| *idx < n);
         let at = hover.and_then(|pos| items.at(pos));
-        let picked = at.or(self.cursor.filter(|_| response.has_focus()));
+        let picked = at.or(self.cursor.filter(|idx| response.has_focus() && *idx < n));
         outline(&brush.painter, tokens, &items, picked);
         let words = items.hovered.clone().or_else(|| picked.and_then(|idx| items.words.get(idx)).cloned());
-        let rest = words.clone().unwrap_or_else(|| words::rest(&picture.drawn, lang));
+        let rest = words.clone().unwrap_or_else(|| words::rest(&picture.drawn, lang, self.ghost().is_some()));
         figure::focus_ring(ui, tokens, &response);
         figure::speak(&response, picture.caption.get(lang), words.as_deref().filter(|_| response.has_focus()));
         let marker = self.steer(&brush, ui, &response, rect, (n, at));
@@ -168,7 +183,8 @@ impl AuthorFigure {
             let slider = &self.figure.sliders[lines.sweep];
             let is_held = response.clicked() || response.dragged();
             let pointed = response.interact_pointer_pos().filter(|_| is_held);
-            let share = pointed.and_then(|pos| line::x_from_pos(brush, rect, drawn, pos));
+            let share = pointed
+                .and_then(|pos| line::x_from_pos(brush, rect, line::Seen { line: drawn, start: self.ghost() }, pos));
             let moved = (along != 0).then(|| stepped(slider, lines.x_scale, drawn.at, along));
             let value = share.or(moved).map(|value| snapped(slider, value));
             return value.filter(|value| *value != drawn.at).map(|value| (slider.name.clone(), value));
@@ -221,9 +237,9 @@ fn size_of(brush: &Brush<'_>, drawn: &Drawn, width: f32) -> Vec2 {
     }
 }
 
-fn paint(brush: &Brush<'_>, rect: Rect, drawn: &Drawn, hover: Option<Pos2>) -> Items {
+fn paint(brush: &Brush<'_>, rect: Rect, drawn: &Drawn, start: Option<&LinePicture>, hover: Option<Pos2>) -> Items {
     match drawn {
-        Drawn::Line(line) => line::paint(brush, rect, line, hover),
+        Drawn::Line(line) => line::paint(brush, rect, line::Seen { line, start }, hover),
         Drawn::Bar(bars) => bar::paint(brush, rect, bars),
         Drawn::Bytes(grid) => bytes::paint(brush, rect, grid),
         Drawn::Gantt(gantt) => gantt::paint(brush, rect, gantt),

@@ -234,3 +234,12 @@ fn numbers_of_any_size_have_a_picture_or_a_reason() {
         }
     }
 }
+
+#[test]
+fn the_lines_of_the_start_stay_behind_while_another_slider_moves() {
+    let pale = "The pale lines are those of the start";
+    let mut stage = Stage::new(Tokens::new(Theme::Light, 1.0), Lang::En, 844.0);
+    let mut says = |params: &[(&str, f64)]| stage.show(&mut open("amdahl", params)).texts().join("\n");
+    assert!(!says(&[]).contains(pale) && !says(&[("n", 64.0)]).contains(pale), "the marker alone moves no line");
+    assert!(says(&[("p", 0.6)]).contains(pale));
+}
