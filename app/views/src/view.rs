@@ -45,6 +45,10 @@ pub trait View {
     fn params(&self) -> Map;
     /// The numbers behind the figure.
     fn data(&self) -> DataTable;
+    /// Where the numbers come from and of what date, for a figure that shows published ones; others are a model's.
+    fn cited(&self, _lang: Lang) -> Option<(String, String)> {
+        None
+    }
     /// True while an animation runs and the next frame is wanted.
     fn is_playing(&self) -> bool {
         false

@@ -222,7 +222,12 @@ fn header_ui(
             state.view = None;
             state.refused = None;
         }
-        widgets::chip(ui, tokens, &widgets::Evidence::Model, lang);
+        let cited = match &state.view {
+            Some(Ok(view)) => view.cited(lang),
+            _ => None,
+        };
+        let cited = cited.map(|(source, date)| widgets::Evidence::Cited { source, date });
+        widgets::chip(ui, tokens, &cited.unwrap_or(widgets::Evidence::Model), lang);
     });
 }
 

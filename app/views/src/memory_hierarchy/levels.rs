@@ -34,6 +34,8 @@ pub struct Level {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
     pub clock_mhz: f64,
+    /// The latest date among the sources.
+    pub date: String,
     pub levels: Vec<Level>,
 }
 
@@ -96,7 +98,8 @@ impl Levels {
         }
         let clock_mhz = fact(file.clock_mhz, &file.source)?.value;
         let levels = file.level.into_iter().map(|level| read_level(level, &file.source)).collect::<Result<_, _>>()?;
-        Ok(Self { clock_mhz, levels })
+        let date = file.source.values().map(|source| source.date.clone()).max().unwrap_or_default();
+        Ok(Self { clock_mhz, date, levels })
     }
 
     /// The levels of the course.

@@ -109,6 +109,11 @@ impl View for MemoryHierarchy {
         words::finding(&self.levels, self.picked, lang)
     }
 
+    fn cited(&self, lang: Lang) -> Option<(String, String)> {
+        let source = Text::new("每个数各注出处", "a source with each number");
+        Some((source.get(lang).to_owned(), self.levels.date.clone()))
+    }
+
     fn params(&self) -> Map {
         let mut map = Map::new();
         map.insert("quantity".into(), self.quantity.id().into());

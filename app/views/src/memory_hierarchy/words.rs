@@ -41,11 +41,9 @@ pub fn finding(levels: &Levels, picked: usize, lang: Lang) -> String {
     let Some(wait) = level.latency_ns.as_ref() else {
         return pick(
             lang,
+            format!("{name}：一共 {size}。读它是指令的一部分，不用等；每秒至少能供 {rate}。往下每一级都更远、更慢。"),
             format!(
-                "{name}：一共 {size}。读它是指令的一部分，不用等；每秒至少能供 {rate}。往下每一级都更大、更远、更慢。"
-            ),
-            format!(
-                "The {name} hold {size}. Reading them is part of the instruction, without a wait, at {rate} or more. Every level below is larger, farther and slower."
+                "The {name} hold {size}. Reading them is part of the instruction, without a wait, at {rate} or more. Every level below is farther and slower."
             ),
         );
     };
