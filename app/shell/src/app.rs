@@ -373,14 +373,6 @@ impl App {
         vramlab_kit::fonts::definitions(|path| files.get(path).cloned())
     }
 
-    /// Files dropped on the window.
-    fn take_drops(&mut self, ctx: &egui::Context) {
-        let files = ctx.input_mut(|input| std::mem::take(&mut input.raw.dropped_files));
-        for file in files {
-            self.platform.open_dropped(file);
-        }
-    }
-
     /// Every change of the progress goes through here, so that it is saved soon.
     pub(crate) fn change_progress(&mut self, change: impl FnOnce(&mut Progress)) {
         change(&mut self.progress);

@@ -259,6 +259,20 @@ impl App {
         let note = Note { text, is_bad: true, offer };
         self.notes.retain(|known| *known != note);
         self.notes.push(note);
+        let n_over = self.notes.len().saturating_sub(MAX_DROPPED);
+        self.notes.drain(..n_over);
+    }
+
+    /// Files dropped on the window, the first few of many.
+    pub(crate) fn take_drops(&mut self, ctx: &egui::Context) {
+        let files = ctx.input_mut(|input| std::mem::take(&mut input.raw.dropped_files));
+        if files.len() > MAX_DROPPED {
+            let text = TOO_MANY.get(self.lang()).replace("{all}", &files.len().to_string());
+            self.note(text.replace("{n}", &MAX_DROPPED.to_string()), false);
+        }
+        for file in files.into_iter().take(MAX_DROPPED) {
+            self.platform.open_dropped(file);
+        }
     }
 
     /// What hangs over the window, with what a release would do.
@@ -311,6 +325,10 @@ impl App {
     }
 }
 
+/// Files of one drop that are opened, and notes about files that stay.
+const MAX_DROPPED: usize = 6;
+const TOO_MANY: Text =
+    Text::new("拖进来 {all} 个文件，只看前 {n} 个", "{all} files were dropped; the first {n} are looked at");
 const WHAT_OPENS: Text = Text::new("能打开什么", "What can be opened");
 const MISSING: Text = Text::new("「{}」不在原来的地方了", "\"{}\" is no longer where it was");
 const BRING_AGAIN: Text =
