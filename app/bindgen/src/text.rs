@@ -380,6 +380,26 @@ mod tests {
     }
 
     #[test]
+    fn the_numbers_of_an_author_s_figure_are_there() {
+        let mut n_figures = 0;
+        for chapter in chapters().unwrap() {
+            let html = Page { chapter: &chapter, lang: Lang::En }.html("text.css").unwrap();
+            for step in &chapter.steps {
+                let StepBody::Figure(author) = &step.body else { continue };
+                n_figures += 1;
+                let section = html.split(&format!("<section id=\"{}\">", step.id)).nth(1).unwrap();
+                let section = section.split("</section>").next().unwrap();
+                assert!(section.contains("<table>"), "{}", step.id);
+                for key in figure::picture(author, &Values::new(), &eval).unwrap().key {
+                    let value = escape(&show::with_unit(key.value, &key.unit));
+                    assert!(section.contains(&format!("<dd>{value}</dd>")), "{}: {value}", step.id);
+                }
+            }
+        }
+        assert!(n_figures >= 1, "the primer's law is a figure");
+    }
+
+    #[test]
     fn the_languages_link_to_each_other() {
         assert!(
             page("en").contains("href=\"02_access_patterns.zh.html\"") && page("en").contains("<html lang=\"en\">")
