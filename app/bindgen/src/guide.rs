@@ -69,7 +69,9 @@ fn routes(course: &Course, titles: &Titles, lang: Lang) -> String {
         let _ = writeln!(body, "<section id=\"{id}\">\n<h2>{title}</h2>\n<p>{text}</p>\n<ol>");
         match &route.stops {
             Chapters::Plain(ids) => {
-                ids.iter().for_each(|id| drop(writeln!(body, "<li>{}</li>", chapter(id, titles, lang))));
+                for id in ids {
+                    let _ = writeln!(body, "<li>{}</li>", chapter(id, titles, lang));
+                }
             }
             Chapters::Tasks(ids) => {
                 for task in ids.iter().filter_map(|id| course.task(id)) {
@@ -153,7 +155,9 @@ fn advice_html(body: &mut String, advice: &Advice, titles: &Titles, lang: Lang) 
         let _ = writeln!(body, "<p class=\"kind\">{}: {}</p>", SOURCE.get(lang), text(&advice.source));
     }
     let _ = writeln!(body, "<p>{}</p>\n<ul>", LEARN.get(lang));
-    advice.chapters.iter().for_each(|id| drop(writeln!(body, "<li>{}</li>", chapter(id, titles, lang))));
+    for id in &advice.chapters {
+        let _ = writeln!(body, "<li>{}</li>", chapter(id, titles, lang));
+    }
     body.push_str("</ul>\n</section>\n");
 }
 
