@@ -2,7 +2,7 @@
 //! fields a form of question needs, and where a symbol's number comes from.
 
 use crate::chapter::{
-    Answer, Audit, Choice, Equation, ExperimentStep, Form, ModelRef, Predict, Question, StepBody, Sketch, Symbol,
+    Answer, Audit, Choice, Equation, ExperimentStep, Form, ModelRef, Predict, Question, Sketch, StepBody, Symbol,
     SymbolSource, Verdict, VisualizerStep,
 };
 use crate::fields::{self, KINDS};

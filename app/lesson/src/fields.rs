@@ -237,8 +237,16 @@ pub const QUESTION: &[Field] = &[
         Holds::Number,
         Text::new("相对容差，0 表示必须精确", "Relative tolerance; 0 asks for the exact value"),
     ),
-    may("min", Holds::Number, Text::new("标尺左端；画曲线时是纵轴下端", "Left end of the ruler; lower end of a sketch's y axis")),
-    may("max", Holds::Number, Text::new("标尺右端；画曲线时是纵轴上端", "Right end of the ruler; upper end of a sketch's y axis")),
+    may(
+        "min",
+        Holds::Number,
+        Text::new("标尺左端；画曲线时是纵轴下端", "Left end of the ruler; lower end of a sketch's y axis"),
+    ),
+    may(
+        "max",
+        Holds::Number,
+        Text::new("标尺右端；画曲线时是纵轴上端", "Right end of the ruler; upper end of a sketch's y axis"),
+    ),
     may("option", Holds::Tables(OPTION), Text::new("选项", "The options")),
     may("items", Holds::LocalizedList, Text::new("按正确顺序写的条目", "Items in the right order")),
     should("explain", Holds::Localized, Text::new("作答后显示的解释", "Shown after answering, with the working")),
