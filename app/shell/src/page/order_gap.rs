@@ -104,7 +104,8 @@ mod tests {
         assert_eq!(words(&items, &[0, 1, 2, 3], Lang::En), "every pair stands the right way round");
         let reversed = words(&items, &[3, 2, 1, 0], Lang::Zh);
         assert!(
-            reversed.starts_with("6 对里有 6 对放反了：L2 应在显存之前，L1 应在 L2 之前，") && reversed.ends_with("…")
+            reversed.starts_with("6 对里有 6 对放反了：寄存器应在 L1 之前，L1 应在 L2 之前，")
+                && reversed.ends_with("…")
         );
     }
 }

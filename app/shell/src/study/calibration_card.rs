@@ -22,8 +22,8 @@ const SO_FAR: Text = Text::new(
     "Numbers so far: {n}, of which {k} within a factor of two. From {few} on one can speak of a habit.",
 );
 const HABIT: Text = Text::new(
-    "{n} 个数里 {k} 个在 2 倍以内；样本只有这么多，真正的比例大概在 {low} 到 {high} 之间。{median}",
-    "{k} of {n} numbers lie within a factor of two; with so many samples the true share is probably between {low} and {high}. {median}",
+    "{n} 个数里 {k} 个在 2 倍以内。只凭这 {n} 个样本，真正的比例在 {low} 到 {high} 之间（95 % 置信）。{median}",
+    "{k} of {n} numbers lie within a factor of two; {n} samples put the true share between {low} and {high} (95 % confidence). {median}",
 );
 const MEDIAN_HIGH: Text =
     Text::new("中位的猜测是实际的 {f} 倍：偏高。", "The middle guess is {f} times the truth: you tend to guess high.");
@@ -40,6 +40,8 @@ const LATE: Text = Text::new(
 );
 const POINT: Text = Text::new("你猜 {given}，模型 {truth}", "you {given}, model {truth}");
 
+/// One wild guess must not squeeze all others together: beyond this it stands at the edge, with an arrow.
+const MOST_DECADES: f64 = 2.0;
 /// A median within this factor of the truth leans to neither side.
 const EVEN: f64 = 1.1;
 
@@ -96,7 +98,7 @@ impl Layout {
         let most = calibration.guesses.iter().map(|guess| guess.log10_factor.abs()).fold(0.0, f64::max);
         let mut chapters: Vec<String> = calibration.guesses.iter().map(|guess| guess.chapter.clone()).collect();
         chapters.dedup();
-        Self { plot, decades: most.ceil().clamp(1.0, 6.0), chapters }
+        Self { plot, decades: most.ceil().clamp(1.0, MOST_DECADES), chapters }
     }
 
     fn y(&self, log10: f64) -> f32 {
@@ -135,8 +137,11 @@ fn plot_ui(app: &App, ui: &mut Ui, tokens: &Tokens, lang: Lang, calibration: &Ca
     let painter = ui.painter_at(rect.expand(2.0));
     paint_grid(app, &painter, tokens, lang, &layout);
     paint_median(&painter, tokens, lang, &layout, calibration);
-    for place in &places {
+    for (place, guess) in places.iter().zip(&calibration.guesses) {
         diamond(&painter, *place, tokens);
+        if guess.log10_factor.abs() > layout.decades {
+            arrow(&painter, *place, guess.log10_factor > 0.0, tokens);
+        }
     }
     let said = picked.and_then(|idx| Some((idx, point_words(app, calibration.guesses.get(idx)?, lang))));
     if let Some((idx, lines)) = &said {
@@ -269,6 +274,16 @@ fn info(painter: &Painter, tokens: &Tokens, bounds: Rect, anchor: Pos2, lines: &
     }
 }
 
+/// Farther out than the plot reaches.
+fn arrow(painter: &Painter, at: Pos2, is_up: bool, tokens: &Tokens) {
+    let side = if is_up { -1.0 } else { 1.0 };
+    let tip = at + vec2(0.0, side * tokens.px(14.0));
+    let wing = |x: f32| tip + vec2(x, -side * tokens.px(4.0));
+    for end in [wing(-tokens.px(4.0)), wing(tokens.px(4.0))] {
+        painter.line_segment([tip, end], tokens.stroke(1.5, tokens.ink));
+    }
+}
+
 /// The reader's own prediction.
 fn diamond(painter: &Painter, center: Pos2, tokens: &Tokens) {
     let radius = tokens.px(6.5);
@@ -321,5 +336,6 @@ mod tests {
         assert!(places.iter().all(|place| plot.contains(*place)), "{places:?}");
         assert!(places[0].x < 100.0 && places[1].x < 100.0 && places[2].x > 100.0 && places[0].x < places[1].x);
         assert_eq!((places[0].y, places[1].y), (50.0, 0.0));
+        assert_eq!(layout.decades, MOST_DECADES);
     }
 }
