@@ -21,16 +21,24 @@ impl Difference {
         (left != right).then_some(Self { what, key: None, left, right })
     }
 
-    /// The refusal, as the reader sees it.
+    /// The refusal in a whole sentence.
     pub fn sentence(&self, lang: Lang) -> String {
+        match lang {
+            Lang::Zh => format!("这两次运行不能比较：{}", self.reason(lang)),
+            Lang::En => format!("these runs cannot be compared: {}", self.reason(lang)),
+        }
+    }
+
+    /// What differs, and how.
+    pub fn reason(&self, lang: Lang) -> String {
         let what = match &self.key {
             Some(key) if lang == Lang::Zh => format!("{} {key} ", self.what.zh),
             Some(key) => format!("{} {key}", self.what.en),
             None => self.what.get(lang).to_owned(),
         };
         match lang {
-            Lang::Zh => format!("这两次运行不能比较：{what}不同，一次是 {}，另一次是 {}", self.left, self.right),
-            Lang::En => format!("these runs cannot be compared: {what} differs, {} against {}", self.left, self.right),
+            Lang::Zh => format!("{what}不同，一次是 {}，另一次是 {}", self.left, self.right),
+            Lang::En => format!("{what} differs, {} against {}", self.left, self.right),
         }
     }
 }

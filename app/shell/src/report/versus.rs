@@ -57,6 +57,14 @@ impl Versus {
         }
     }
 
+    /// The same behind a title that says "not comparable".
+    pub fn reason(&self, lang: Lang) -> Option<String> {
+        match self {
+            Self::Refused(difference) => Some(difference.reason(lang)),
+            _ => self.refusal(lang),
+        }
+    }
+
     pub fn compared(&self) -> Option<&Compared> {
         match self {
             Self::Compared(compared) => Some(compared),

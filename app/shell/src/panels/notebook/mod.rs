@@ -177,6 +177,7 @@ fn export_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, actions: &mut Vec<Action>
 fn formats_ui(ui: &mut Ui, tokens: &Tokens, word: &str) -> Option<ExportFormat> {
     let mut chosen = None;
     ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = tokens.space.xxs;
         let (square, _) = ui.allocate_exact_size(egui::Vec2::splat(tokens.px(16.0)), egui::Sense::hover());
         Icon::Save.paint(ui.painter(), tokens, square, tokens.muted);
         ui.label(RichText::new(word).font(tokens.font(Type::Note)).color(tokens.muted));

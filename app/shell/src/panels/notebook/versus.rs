@@ -87,7 +87,7 @@ fn slot_ui(app: &App, ui: &mut Ui, tokens: &Tokens, lang: Lang, pick: Option<&Pi
 
 fn result_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, versus: &Versus, experiment: Option<&Experiment>) {
     let Some(compared) = versus.compared() else {
-        let why = versus.refusal(lang).unwrap_or_default();
+        let why = versus.reason(lang).unwrap_or_default();
         Note::new(Tone::Caution, REFUSED.get(lang), &why).show(ui, tokens);
         return;
     };
