@@ -12,7 +12,7 @@ use std::rc::Rc;
 use vramlab_lesson::answer::{Values, evaluate, is_close, value_of};
 use vramlab_lesson::{Chapter, Equation, ExperimentStep, Form, Question, Registry as _, Step, StepBody};
 use vramlab_shell::Library;
-use vramlab_units::{Lang, Map, Text, show};
+use vramlab_units::{Lang, Map, Text, show, typed};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -224,7 +224,7 @@ impl Tour<'_> {
         let guess = if self.asks {
             let [min, max] = range.map(show::number);
             let prompt = say.text(RANGE).replacen("{}", &min, 1).replacen("{}", &max, 1).replacen("{}", unit, 1);
-            self.ask(&format!("{prompt}\n{}", say.text(YOUR_GUESS))).and_then(|line| line.trim().parse::<f64>().ok())
+            self.ask(&format!("{prompt}\n{}", say.text(YOUR_GUESS))).and_then(|line| typed::read(&line, unit).ok())
         } else {
             None
         };
