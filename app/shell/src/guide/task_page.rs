@@ -1,6 +1,6 @@
 //! A task: its question, mechanism → strategy → exit side by side, its chapters, and its rows of the evidence table.
 
-use crate::action::Action;
+use crate::action::{Action, ExportFormat};
 use crate::app::App;
 use crate::guide::{evidence_page, parts};
 use crate::route::{Page, Route};
@@ -19,6 +19,7 @@ const STRATEGY_MEANS: Text = Text::new("再动手", "then do this");
 const EXIT_MEANS: Text = Text::new("凭什么算过关", "what shows that you have it");
 const CHAPTERS: Text = Text::new("要学的章节", "The chapters it takes");
 const EVIDENCE: Text = Text::new("证据", "Evidence");
+const REPORT: Text = Text::new("把笔记本导出成报告…", "Export the notebook as a report…");
 const IN_ROUTES: Text = Text::new("所在路线", "It stands in");
 
 /// `Task 0 · 对象的生命周期`
@@ -50,6 +51,12 @@ pub fn ui(app: &App, ui: &mut Ui, id: &str, actions: &mut Vec<Action>) {
             evidence_page::legend_ui(ui, &tokens, lang);
             ui.add_space(tokens.space.xs);
             evidence_page::task_rows_ui(app, ui, task, actions);
+            if !app.notebook.entries.is_empty() {
+                ui.add_space(tokens.space.s);
+                if widgets::secondary(ui, &tokens, REPORT.get(lang)).clicked() {
+                    actions.push(Action::ExportNotebook(ExportFormat::Markdown));
+                }
+            }
         });
         ui.add_space(tokens.space.m);
         routes_ui(app, ui, &tokens, task, actions);
