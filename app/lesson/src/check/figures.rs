@@ -5,7 +5,7 @@ use super::Checker;
 use super::asks::{described, units_meet};
 use crate::answer::Values;
 use crate::chapter::ModelRef;
-use crate::figure::{Drawing, Expr, Figure, Scale, SheetRows, Slider, ValueSource, eval, names_in};
+use crate::figure::{Drawing, Expr, Figure, Scale, SheetRows, Slider, ValueSource, eval, names_in, picture};
 use vramlab_units::{FieldError, Localized};
 
 /// Positions of one slider that are tried, the others at their start.
@@ -102,11 +102,11 @@ impl Checker<'_> {
     /// A line of which nothing can be drawn.
     fn empty_lines(&mut self, figure: &Figure, path: &str) {
         let registry = self.registry;
-        let Ok(picture) = eval::picture(figure, &Values::new(), &|id, set| registry.eval(id, set)) else { return };
-        if let eval::Drawn::Line(line) = &picture.drawn {
+        let Ok(shown) = eval::picture(figure, &Values::new(), &|id, set| registry.eval(id, set)) else { return };
+        if let picture::Drawn::Line(line) = &shown.drawn {
             let is_log = line.y.scale != Scale::Linear;
             let is_drawn = |y: f64| !is_log || y > 0.0;
-            let is_empty = |curve: &eval::Curve| !curve.points.iter().filter_map(|(_, y)| *y).any(is_drawn);
+            let is_empty = |curve: &picture::Curve| !curve.points.iter().filter_map(|(_, y)| *y).any(is_drawn);
             if let Some(idx) = line.curves.iter().position(is_empty) {
                 let why = if is_log { " above 0, as its logarithmic axis needs" } else { "" };
                 let what = format!("no point of this line from {} to {} has a value{why}", line.x_min, line.x_max);

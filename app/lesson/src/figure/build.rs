@@ -1,11 +1,11 @@
 //! Makes a [`Figure`] from a validated table: names, formulas and units checked, every limit held. The drawings are in
-//! `parts.rs`. What needs the models is asked later, by the checker.
+//! `parts.rs`, `graph.rs` and `sheet.rs`. What needs the models is asked later, by the checker.
 
 use super::fields::DRAWINGS;
 use super::scope::Scope;
 use super::{
-    Case, Drawing, Figure, MAX_CASES, MAX_MODELS, MAX_SLIDERS, MAX_VALUES, NamedValue, Slider, ValueSource, names_in,
-    parts,
+    Case, Drawing, Figure, MAX_CASES, MAX_MODELS, MAX_SLIDERS, MAX_VALUES, NamedValue, Slider, ValueSource, graph,
+    names_in, parts, sheet,
 };
 use crate::build::model_ref;
 use crate::read::{Reader, inner, is_true, number, tables, text};
@@ -150,8 +150,8 @@ fn drawing(scope: &mut Scope<'_, '_>, table: &Table, path: &str, sliders: &[Slid
         "bar" => parts::bars(scope, table, path).map(Drawing::Bar),
         "bytes" => parts::bytes(scope, table, path).map(Drawing::Bytes),
         "gantt" => parts::gantt(scope, table, path).map(Drawing::Gantt),
-        "graph" => parts::graph(scope, table, path).map(Drawing::Graph),
-        _ => parts::sheet(scope, table, path, sliders).map(Drawing::Table),
+        "graph" => graph::graph(scope, table, path).map(Drawing::Graph),
+        _ => sheet::sheet(scope, table, path, sliders).map(Drawing::Table),
     }
 }
 

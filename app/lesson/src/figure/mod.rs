@@ -1,6 +1,6 @@
 //! An author's figure: sliders, values bound to models or formulas, and one of six drawings of them. Here are the types
-//! that a step of kind `figure` becomes; `fields.rs` is its TOML, `build.rs` reads it, `eval.rs` puts numbers into it, `rows.rs`
-//! has those numbers as a table.
+//! that a step of kind `figure` becomes; `fields.rs` is its TOML, `build.rs` reads it, `eval.rs` puts numbers into it, `picture.rs`
+//! is what comes out, `rows.rs` the same as a table.
 //!
 //! A figure comes from an untrusted file, so everything in it is bounded: the limits stand below, each is refused with
 //! its place, and what one picture costs is held by [`eval`].
@@ -8,11 +8,15 @@
 pub mod build;
 pub mod eval;
 pub mod fields;
+mod graph;
 mod parts;
+pub mod picture;
 pub mod rows;
 mod scope;
+mod sheet;
 
-pub use eval::{Picture, picture};
+pub use eval::picture;
+pub use picture::Picture;
 
 use crate::chapter::ModelRef;
 use std::collections::BTreeSet;

@@ -1,14 +1,12 @@
-//! The six drawings, each made from its own fields.
+//! Drawings, each made from its own fields: lines, bars, byte grids, Gantt charts.
 
 use super::scope::Scope;
 use super::{
-    Bar, Bars, ByteSquares, Column, Edge, Expr, Gantt, GanttRow, Graph, Lines, MAX_BARS, MAX_COLUMNS, MAX_EDGES,
-    MAX_NODES, MAX_PARTS, MAX_ROWS, MAX_SERIES, Node, Part, Scale, Series, Sheet, SheetRows, Slider, Style, TimeSpan,
-    YAxis,
+    Bar, Bars, ByteSquares, Expr, Gantt, GanttRow, Lines, MAX_BARS, MAX_PARTS, MAX_ROWS, MAX_SERIES, Part, Scale,
+    Series, Slider, Style, TimeSpan, YAxis,
 };
 use crate::read::{inner, number, tables, text};
-use crate::tree::{Data, Table};
-use vramlab_units::Localized;
+use crate::tree::Table;
 
 /// Bytes of the units that a byte grid knows.
 const BYTE_UNITS: &[(&str, f64)] = &[
@@ -24,7 +22,7 @@ const BYTE_UNITS: &[(&str, f64)] = &[
 ];
 
 /// The list in the field `key`, which a drawing needs.
-fn list<'t>(scope: &mut Scope<'_, '_>, table: &'t Table, key: &str, most: usize, path: &str) -> Vec<&'t Table> {
+pub fn list<'t>(scope: &mut Scope<'_, '_>, table: &'t Table, key: &str, most: usize, path: &str) -> Vec<&'t Table> {
     let mut list = tables(table, key);
     if list.is_empty() {
         let draw = text(table, "draw").unwrap_or_default();
@@ -72,7 +70,7 @@ fn ends(scope: &mut Scope<'_, '_>, min: Option<f64>, max: Option<f64>, scale: Sc
     }
 }
 
-fn sweep(scope: &mut Scope<'_, '_>, table: &Table, path: &str, sliders: &[Slider]) -> Option<usize> {
+pub fn sweep(scope: &mut Scope<'_, '_>, table: &Table, path: &str, sliders: &[Slider]) -> Option<usize> {
     let name = text(table, "sweep")?;
     let found = sliders.iter().position(|slider| slider.name == name);
     if found.is_none() {
@@ -238,229 +236,13 @@ fn time_span(scope: &mut Scope<'_, '_>, table: &Table, path: &str, unit: &mut Op
 }
 
 /// A 0 has any unit.
-fn is_zero(expr: &Expr) -> bool {
+pub fn is_zero(expr: &Expr) -> bool {
     matches!(expr.formula.root, vramlab_units::formula::Node::Number(value) if value == 0.0)
-}
-
-pub fn graph(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> Option<Graph> {
-    let list = list(scope, table, "node", MAX_NODES, path);
-    let (mut nodes, mut places): (Vec<Node>, Vec<Option<(f64, f64)>>) = (Vec::new(), Vec::new());
-    for (idx, from) in list.into_iter().enumerate() {
-        let path = format!("{path}.node[{idx}]");
-        let id = text(from, "id")?;
-        if nodes.iter().any(|node| node.id == id) {
-            scope.fail("duplicate-id", &format!("{path}.id"), format!("two nodes are called \"{id}\""), None);
-        }
-        places.push(place(scope, from, &path));
-        let value = scope.expr(from, "value", &path);
-        let (label, role) = (scope.reader.localized(from, "label"), scope.role(from));
-        nodes.push(Node { id, label, value, role, at: (0.0, 0.0) });
-    }
-    let list = tables(table, "edge");
-    scope.is_short(list.len(), MAX_EDGES, "edges", &format!("{path}.edge"));
-    let mut edges = Vec::new();
-    for (idx, from) in list.into_iter().take(MAX_EDGES).enumerate() {
-        edges.extend(edge(scope, from, &nodes, &format!("{path}.edge[{idx}]")));
-    }
-    let n_placed = places.iter().flatten().count();
-    if n_placed != 0 && n_placed != nodes.len() {
-        let idx = places.iter().position(Option::is_none).unwrap_or_default();
-        let what = format!("{n_placed} of {} nodes have a place", nodes.len());
-        scope.fail("missing-field", &format!("{path}.node[{idx}]"), what, Some("give all of them `at`, or none"));
-    }
-    let by_edges = layers(nodes.len(), &edges);
-    for (idx, node) in nodes.iter_mut().enumerate() {
-        node.at = places[idx].unwrap_or(by_edges[idx]);
-    }
-    Some(Graph { nodes, edges })
-}
-
-fn place(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> Option<(f64, f64)> {
-    let Data::List(list) = &table.get("at")?.data else { return None };
-    let numbers: Vec<f64> = list
-        .iter()
-        .filter_map(|node| match &node.data {
-            Data::Number(number) => number.as_f64(),
-            _ => None,
-        })
-        .collect();
-    match numbers[..] {
-        [column, row] if (0.0..=20.0).contains(&column) && (0.0..=20.0).contains(&row) => Some((column, row)),
-        _ => {
-            let what = "a place is [column, row], each from 0 to 20".to_owned();
-            scope.fail("out-of-range", &format!("{path}.at"), what, None);
-            None
-        }
-    }
-}
-
-fn edge(scope: &mut Scope<'_, '_>, table: &Table, nodes: &[Node], path: &str) -> Option<Edge> {
-    let mut end = |key: &str| {
-        let id = text(table, key)?;
-        let found = nodes.iter().position(|node| node.id == id);
-        if found.is_none() {
-            let known: Vec<&str> = nodes.iter().map(|node| node.id.as_str()).collect();
-            let hint = vramlab_units::field::did_you_mean(&id, known.iter().copied());
-            let help = hint
-                .map_or_else(|| format!("there are {}", known.join(", ")), |hint| format!("did you mean \"{hint}\"?"));
-            scope.fail("unknown-symbol", &format!("{path}.{key}"), format!("no node is called \"{id}\""), Some(&help));
-        }
-        found
-    };
-    let (from, to) = (end("from")?, end("to")?);
-    if from == to {
-        scope.fail("out-of-range", &format!("{path}.to"), "an edge joins two different nodes".to_owned(), None);
-    }
-    let value = scope.expr(table, "value", path);
-    Some(Edge { from, to, label: scope.reader.localized(table, "label"), value })
-}
-
-/// Columns by the longest way from a beginning, rows by order in the column, each column centred. An edge that closes a
-/// circle does not count.
-fn layers(n_nodes: usize, edges: &[Edge]) -> Vec<(f64, f64)> {
-    let mut column = vec![0_usize; n_nodes];
-    // As many rounds as nodes reach every longest way; a circle would push on for ever.
-    let forward: Vec<&Edge> = edges.iter().filter(|edge| !reaches(edge.to, edge.from, edges, edge)).collect();
-    for _ in 0..n_nodes {
-        for edge in &forward {
-            column[edge.to] = column[edge.to].max(column[edge.from] + 1).min(n_nodes);
-        }
-    }
-    let count = |wanted: usize| column.iter().filter(|at| **at == wanted).count();
-    let most = (0..=n_nodes).map(count).max().unwrap_or_default() as f64;
-    let mut seen = vec![0_usize; n_nodes + 1];
-    let row = |at: &usize| {
-        let row = seen[*at] as f64 + (most - count(*at) as f64) / 2.0;
-        seen[*at] += 1;
-        (*at as f64, row)
-    };
-    column.iter().map(row).collect()
-}
-
-/// Whether a way leads from `from` to `to` over edges that stand before `before` in the file.
-fn reaches(from: usize, to: usize, edges: &[Edge], before: &Edge) -> bool {
-    let earlier: Vec<&Edge> = edges.iter().take_while(|edge| !std::ptr::eq(*edge, before)).collect();
-    let mut seen = vec![from];
-    let mut next = 0;
-    while let Some(at) = seen.get(next).copied() {
-        next += 1;
-        for edge in earlier.iter().filter(|edge| edge.from == at) {
-            if !seen.contains(&edge.to) {
-                seen.push(edge.to);
-            }
-        }
-    }
-    seen.contains(&to)
-}
-
-pub fn sheet(scope: &mut Scope<'_, '_>, table: &Table, path: &str, sliders: &[Slider]) -> Option<Sheet> {
-    let list = list(scope, table, "column", MAX_COLUMNS, path);
-    let mut columns = Vec::new();
-    for (idx, from) in list.into_iter().enumerate() {
-        let value = scope.expr(from, "value", &format!("{path}.column[{idx}]"));
-        let unit = value.as_ref().map(|value| value.unit.clone()).unwrap_or_default();
-        columns.push(Column { label: scope.reader.localized(from, "label"), unit, value });
-    }
-    let rows = match (inner(table, "rows"), tables(table, "row")) {
-        (Some(rows), written) if written.is_empty() => swept_rows(scope, rows, &columns, path, sliders)?,
-        (None, written) if !written.is_empty() => written_rows(scope, &written, &mut columns, path),
-        _ => {
-            let what = "a table has either `rows`, which sweep a slider, or written [[step.row]]s".to_owned();
-            scope.fail(
-                "missing-field",
-                &format!("{path}.draw"),
-                what,
-                Some("rows = { sweep = \"n\", values = [1, 2, 4] }"),
-            );
-            return None;
-        }
-    };
-    Some(Sheet { columns, rows })
-}
-
-fn swept_rows(
-    scope: &mut Scope<'_, '_>,
-    rows: &Table,
-    columns: &[Column],
-    path: &str,
-    sliders: &[Slider],
-) -> Option<SheetRows> {
-    let path_of_rows = format!("{path}.rows");
-    let slider = sweep(scope, rows, &path_of_rows, sliders)?;
-    for (idx, _) in columns.iter().enumerate().filter(|(_, column)| column.value.is_none()) {
-        let what = "a column of a swept table needs the field \"value\"".to_owned();
-        scope.fail("missing-field", &format!("{path}.column[{idx}]"), what, None);
-    }
-    let values: Vec<f64> = match rows.get("values").map(|node| &node.data) {
-        Some(Data::List(list)) => list
-            .iter()
-            .filter_map(|node| match &node.data {
-                Data::Number(number) => number.as_f64(),
-                _ => None,
-            })
-            .collect(),
-        _ => Vec::new(),
-    };
-    scope.is_short(values.len(), MAX_ROWS, "rows", &format!("{path_of_rows}.values"));
-    if values.is_empty() {
-        scope.fail("missing-field", &format!("{path_of_rows}.values"), "the table has no rows".to_owned(), None);
-    }
-    Some(SheetRows::Sweep { slider, values })
-}
-
-fn written_rows(scope: &mut Scope<'_, '_>, list: &[&Table], columns: &mut [Column], path: &str) -> SheetRows {
-    scope.is_short(list.len(), MAX_ROWS, "rows", &format!("{path}.row"));
-    let mut rows: Vec<(Localized, Vec<Expr>)> = Vec::new();
-    for (idx, from) in list.iter().take(MAX_ROWS).enumerate() {
-        let path = format!("{path}.row[{idx}]");
-        let cells = match from.get("cells").map(|node| &node.data) {
-            Some(Data::List(cells)) => cells.as_slice(),
-            _ => &[],
-        };
-        if cells.len() != columns.len() {
-            let what = format!("the row has {} cells, the table {} columns", cells.len(), columns.len());
-            scope.fail("missing-field", &path, what, Some("cells = [\"a\", \"2 * b\"]: a formula for each column"));
-            continue;
-        }
-        let mut made = Vec::new();
-        for (cell_idx, cell) in cells.iter().enumerate() {
-            let Data::Text(source) = &cell.data else { continue };
-            let path = format!("{path}.cells[{cell_idx}]");
-            let Some(expr) = scope.formula(source, &path) else { continue };
-            if columns[cell_idx].unit.is_empty() {
-                columns[cell_idx].unit.clone_from(&expr.unit);
-            }
-            let unit = columns[cell_idx].unit.clone();
-            if !is_zero(&expr) {
-                scope.is_in(&expr, &unit, "the column", &path);
-            }
-            made.push(expr);
-        }
-        rows.push((scope.reader.localized(from, "label"), made));
-    }
-    SheetRows::Written(rows)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn edges(pairs: &[(usize, usize)]) -> Vec<Edge> {
-        pairs.iter().map(|(from, to)| Edge { from: *from, to: *to, label: Localized::default(), value: None }).collect()
-    }
-
-    #[test]
-    fn nodes_stand_in_columns_by_their_longest_way() {
-        // 0 → 1 → 3, 0 → 2, 2 → 3
-        let places = layers(4, &edges(&[(0, 1), (1, 3), (0, 2), (2, 3)]));
-        assert_eq!(places, [(0.0, 0.5), (1.0, 0.0), (1.0, 1.0), (2.0, 0.5)]);
-    }
-
-    #[test]
-    fn a_circle_ends() {
-        let places = layers(3, &edges(&[(0, 1), (1, 2), (2, 0)]));
-        assert_eq!(places.iter().map(|(column, _)| *column).collect::<Vec<_>>(), [0.0, 1.0, 2.0]);
-    }
 
     #[test]
     fn a_square_is_a_number_of_bytes() {

@@ -1,6 +1,6 @@
 //! The numbers behind a picture as rows and columns: for export, for the text version, for whoever cannot see it.
 
-use super::eval::{Drawn, GraphPicture, LinePicture};
+use super::picture::{Drawn, GraphPicture, LinePicture, PartValue};
 use vramlab_units::Lang;
 
 /// How a number is written: exactly for export, as it is read elsewhere. The unit is that of its column.
@@ -39,7 +39,7 @@ pub fn rows(drawn: &Drawn, lang: Lang, n_most: usize, print: Print<'_>) -> Rows 
             Rows { heads, rows: rows.collect() }
         }
         Drawn::Bytes(grid) => {
-            let row = |part: &super::eval::PartValue| vec![part.label.get(lang).to_owned(), print(part.value, "B")];
+            let row = |part: &PartValue| vec![part.label.get(lang).to_owned(), print(part.value, "B")];
             let heads = vec![word("部分", "part"), title(lang, &word("大小", "size"), "B")];
             Rows { heads, rows: grid.parts.iter().map(row).collect() }
         }

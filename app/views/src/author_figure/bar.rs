@@ -4,7 +4,7 @@ use super::Items;
 use super::look::{Brush, named, tick, y_axis};
 use egui::{Align2, Rect, Stroke, Vec2, pos2, vec2};
 use vramlab_kit::{Axis, Plane, Spread, Type};
-use vramlab_lesson::figure::eval::{BarPicture, PartValue};
+use vramlab_lesson::figure::picture::{BarPicture, PartValue};
 use vramlab_lesson::figure::rows::title;
 use vramlab_units::show::with_unit;
 

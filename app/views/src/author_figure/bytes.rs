@@ -4,7 +4,7 @@ use super::Items;
 use super::look::{Brush, Fill};
 use egui::{Align2, Rect, Vec2, pos2, vec2};
 use vramlab_kit::{GridLayout, Type};
-use vramlab_lesson::figure::eval::{BytePicture, PartValue};
+use vramlab_lesson::figure::picture::{BytePicture, PartValue};
 use vramlab_units::{Bytes, Lang, show};
 
 /// Squares of one part; the last one may be filled in part only.

@@ -4,7 +4,7 @@ use super::Items;
 use super::look::{Brush, Fill, ink_on, named, tick};
 use egui::{Align2, Rect, Stroke, Vec2, pos2, vec2};
 use vramlab_kit::{Axis, Plane, Spread, Type};
-use vramlab_lesson::figure::eval::{GanttPicture, Interval};
+use vramlab_lesson::figure::picture::{GanttPicture, Interval};
 use vramlab_units::Lang;
 use vramlab_units::show::{number, with_unit};
 

@@ -5,7 +5,7 @@ use super::look::{Brush, Fill};
 use crate::ink;
 use egui::{Align2, Pos2, Rect, Shape, Vec2, pos2, vec2};
 use vramlab_kit::Type;
-use vramlab_lesson::figure::eval::{GraphPicture, NodePicture};
+use vramlab_lesson::figure::picture::{GraphPicture, NodePicture};
 
 const LEAST_GAP: f32 = 64.0;
 const ROW: f32 = 88.0;

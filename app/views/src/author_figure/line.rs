@@ -7,7 +7,7 @@ use crate::ink;
 use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
 use vramlab_kit::{Axis, Plane, Type};
 use vramlab_lesson::figure::Style;
-use vramlab_lesson::figure::eval::{Curve, LinePicture};
+use vramlab_lesson::figure::picture::{Curve, LinePicture};
 use vramlab_lesson::figure::rows::title;
 use vramlab_units::show::with_unit;
 

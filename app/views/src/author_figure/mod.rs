@@ -27,7 +27,7 @@ use std::sync::Arc;
 use vramlab_kit::widgets::key_number;
 use vramlab_kit::{Slider, Tokens, Verdict};
 use vramlab_lesson::answer::Values;
-use vramlab_lesson::figure::eval::{Drawn, LinePicture, Picture};
+use vramlab_lesson::figure::picture::{Drawn, LinePicture, Picture};
 use vramlab_lesson::figure::{self as author, Drawing, Figure, Scale};
 use vramlab_units::{FieldError, Lang, Map, Text, show};
 

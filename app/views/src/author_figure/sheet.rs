@@ -4,7 +4,7 @@ use super::Items;
 use super::look::Brush;
 use egui::{Rect, Stroke, Vec2, pos2, vec2};
 use vramlab_kit::Type;
-use vramlab_lesson::figure::eval::{TablePicture, TableRow};
+use vramlab_lesson::figure::picture::{TablePicture, TableRow};
 use vramlab_units::Localized;
 use vramlab_units::show::{number, with_unit};
 

@@ -1,7 +1,7 @@
 //! The figure without its picture: what to do with it when nothing is pointed at, and its numbers as a table.
 
 use crate::view::DataTable;
-use vramlab_lesson::figure::eval::Drawn;
+use vramlab_lesson::figure::picture::Drawn;
 use vramlab_lesson::figure::rows::rows;
 use vramlab_units::Lang;
 
