@@ -239,7 +239,7 @@ fn chains_and_products_are_recomputed() {
     let sum = |j: usize, i: usize| (0..8).map(|q| x[j * 8 + q] * w[i * 8 + q]).sum::<f32>();
     let shorts = |scale: f32| -> Vec<u8> {
         let sums = (0..6).map(|at| sum(at / 3, at % 3) * scale);
-        sums.flat_map(|sum| ((sum.to_bits() + 0x8000 >> 16) as u16).to_le_bytes()).collect()
+        sums.flat_map(|sum| (((sum.to_bits() + 0x8000) >> 16) as u16).to_le_bytes()).collect()
     };
     assert!(matches!(run(&product, &[], shorts(1.0), 1 << 20), OracleOutcome::Passed { n_checked: 6, .. }));
     assert!(matches!(run(&product, &[], shorts(1.02), 1 << 20), OracleOutcome::Failed { n_wrong: 6, .. }));

@@ -9,10 +9,28 @@ use vramlab_trace::Run;
 
 const GROUP: &str = "peer";
 
-/// Experiment, series, PyTorch's type, and batches with the least ratio.
-const ROWS: &[(&str, &str, &str, &[(u64, f64)])] = &[
-    ("batch_gemm/main", "bf16", "bfloat16", &[(1, 0.95), (16, 0.95), (64, 0.95), (1024, 0.45)]),
-    ("batch_gemm_f32/main", "f32", "float32", &[(1, 0.95), (8, 0.95), (1024, 0.8)]),
+/// A series beside one of PyTorch's types.
+struct Pair {
+    experiment: &'static str,
+    series: &'static str,
+    dtype: &'static str,
+    /// Batches, each with the least ratio.
+    batches: &'static [(u64, f64)],
+}
+
+const PAIRS: &[Pair] = &[
+    Pair {
+        experiment: "batch_gemm/main",
+        series: "bf16",
+        dtype: "bfloat16",
+        batches: &[(1, 0.95), (16, 0.95), (64, 0.95), (1024, 0.45)],
+    },
+    Pair {
+        experiment: "batch_gemm_f32/main",
+        series: "f32",
+        dtype: "float32",
+        batches: &[(1, 0.95), (8, 0.95), (1024, 0.8)],
+    },
 ];
 
 pub fn compare(setup: &Setup, runs: &[Run], table: &mut Table) {
@@ -23,7 +41,7 @@ pub fn compare(setup: &Setup, runs: &[Run], table: &mut Table) {
         Err(error) => return table.push(GROUP, "products", "runs", format!("python3 does not start: {error}"), false),
     };
     let answers: Vec<Value> = answers.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    for (experiment, series, dtype, batches) in ROWS {
+    for Pair { experiment, series, dtype, batches } in PAIRS {
         for (m, least) in *batches {
             let what = format!("{dtype} product, batch {m}: PyTorch's time ÷ ours");
             let theirs = answers.iter().find(|answer| answer["what"] == *dtype && answer["m"] == *m);
