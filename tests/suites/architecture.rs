@@ -15,6 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lesson", &["units"]),
     ("sniff", &["units", "trace"]),
     ("alloc", &["units"]),
+    ("snapshot", &["units", "alloc"]),
     ("gpu", &["units", "model", "trace"]),
     ("kit", &["units"]),
     ("views", &["units", "model", "trace", "lesson", "gpu", "kit"]),

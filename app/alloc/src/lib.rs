@@ -1,9 +1,30 @@
 //! Allocators as pure machines: the same requests in, the same addresses and counters out.
 //!
 //! Read `caching/mod.rs` first: PyTorch's caching allocator, native and with expandable segments. It asks a
-//! [`caching::Device`] for memory, so that a simulated card, a recorded one and a real one are the same to it.
+//! [`caching::Device`] for memory, so that a simulated card, a recorded one and a real one are the same to it. Beside it
+//! stand TensorFlow's and XLA's `bfc.rs` with JAX's settings in `jax.rs`, the stream-ordered pool of `cudaMallocAsync`,
+//! and `plain.rs`, the driver alone. `trace.rs` is the trace that all of them take.
 
+pub mod bfc;
 pub mod caching;
+mod gaps;
+pub mod generate;
+pub mod jax;
+pub mod plain;
+pub mod stream_pool;
+pub mod trace;
 
 /// 2^20 bytes.
 pub const MIB: u64 = 1 << 20;
+
+/// A card that has no room for what was asked of it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "tried to reserve {tried_bytes} bytes; reserved {reserved_bytes}, allocated {allocated_bytes}, capacity {capacity_bytes}"
+)]
+pub struct OutOfMemory {
+    pub tried_bytes: u64,
+    pub reserved_bytes: u64,
+    pub allocated_bytes: u64,
+    pub capacity_bytes: u64,
+}

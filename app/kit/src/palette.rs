@@ -4,6 +4,10 @@
 
 use egui::Color32;
 
+/// A QR code is dark on light in both themes: readers of the code expect it so.
+pub const QR_LIGHT: Color32 = Color32::WHITE;
+pub const QR_DARK: Color32 = Color32::BLACK;
+
 const VIRIDIS: [Color32; 10] = [
     rgb(0x44, 0x01, 0x54),
     rgb(0x48, 0x28, 0x78),

@@ -97,6 +97,12 @@ impl<D: Device> Caching<D> {
 
     /// Serves a request on a stream. Zero bytes are a null pointer and change nothing: `None`.
     pub fn malloc(&mut self, bytes: u64, stream: u32) -> Result<Option<Served>, Error> {
+        let private = self.captures.iter().find(|(captured, _)| *captured == stream).map_or(0, |(_, pool)| *pool);
+        self.malloc_in(private, bytes, stream)
+    }
+
+    /// As [`Self::malloc`], from a private pool whatever is being captured; 0 is the default pool.
+    pub fn malloc_in(&mut self, private_pool: u32, bytes: u64, stream: u32) -> Result<Option<Served>, Error> {
         if bytes == 0 {
             return Ok(None);
         }
@@ -107,7 +113,8 @@ impl<D: Device> Caching<D> {
             self.complete_done();
         }
         let size = self.config.round(bytes);
-        let pool = self.pool_of(size <= SMALL, stream);
+        self.private(private_pool);
+        let pool = private_pool as usize * 2 + usize::from(size > SMALL);
         let (id, why) = match self.take_free(pool, stream, size) {
             Some(id) => (id, Why::Cached),
             None => self.fetch(pool, stream, size)?,
@@ -115,12 +122,6 @@ impl<D: Device> Caching<D> {
         self.hand_out(id, size, bytes);
         let block = self.arena.at(id);
         Ok(Some(Served { id, address: block.address, size: block.size, why }))
-    }
-
-    /// The index of the pool that serves a request; a captured stream has a pool of its own.
-    fn pool_of(&mut self, is_small: bool, stream: u32) -> usize {
-        let private = self.captures.iter().find(|(captured, _)| *captured == stream).map_or(0, |(_, pool)| *pool);
-        private as usize * 2 + usize::from(!is_small)
     }
 
     /// Best fit: the smallest block of the stream that is large enough, at the lowest address. An oversize block is not

@@ -2,13 +2,15 @@
 //!
 //! `config.rs` holds the settings and their rounding, `blocks.rs` the linked blocks and the ordered sets of free ones,
 //! `stats.rs` the counters under PyTorch's own names. `engine.rs` serves requests, `give_back.rs` frees, merges and
-//! returns memory to the device, `expandable.rs` maps pages of expandable segments.
+//! returns memory to the device, `expandable.rs` maps pages of expandable segments, `restore.rs` takes over an
+//! allocator in the middle of its life.
 
 mod blocks;
 mod config;
 mod engine;
 mod expandable;
 mod give_back;
+mod restore;
 mod stats;
 #[cfg(test)]
 mod tests;
@@ -16,6 +18,7 @@ mod tests;
 pub use blocks::{BlockId, State, View};
 pub use config::{Config, ConfigError};
 pub use engine::{Caching, Error, Served, Why};
+pub use restore::{Live, Part};
 pub use stats::{Class, Counter, Metric, Stats};
 
 /// Where memory comes from.

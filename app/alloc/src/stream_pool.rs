@@ -1,0 +1,392 @@
+//! The stream-ordered pool behind `cudaMallocAsync`: a free is known to a stream before it is known to the host.
+//!
+//! A request takes a range that its own stream freed, or one freed on a stream that it has waited for since, or one that
+//! the host has seen the end of; else the pool grows by whole chunks of 32 MiB (measured on an H200). Memory goes back to
+//! the card at a synchronisation, whole chunks only, while the pool holds more than its release threshold (0 unless set).
+//! Sources: CUDA Programming Guide, "Stream-Ordered Memory Allocator"; Runtime API, `cudaMemPoolSetAttribute`.
+//!
+//! Which of several free ranges the driver takes is not documented: here the smallest that holds the request, at the
+//! lowest address. Not modelled: reuse of work that happens to be finished (`ReuseAllowOpportunistic`), remapping of
+//! scattered memory.
+
+use crate::caching::{Card, Device as _};
+use crate::gaps::{Gap, Gaps};
+use crate::{MIB, OutOfMemory};
+use std::collections::BTreeMap;
+
+/// What the pool takes from the card, and returns, at a time.
+pub const CHUNK: u64 = 32 * MIB;
+/// Spacing of blocks.
+pub const SPACING: u64 = 512;
+
+/// Bytes by which an empty pool grows for a request.
+pub fn growth_bytes(bytes: u64) -> u64 {
+    bytes.max(1).next_multiple_of(CHUNK)
+}
+
+/// Who may use a free range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner {
+    /// Everyone: the host has waited for the work that used it.
+    All,
+    /// The stream that freed it, and those that have waited for it since. `era` counts how often others waited.
+    Stream { stream: u32, era: u64 },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    size: u64,
+    requested: u64,
+}
+
+/// How a request was served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Freed on the same stream.
+    SameStream,
+    /// Freed on a stream that this one has waited for.
+    OrderedBefore,
+    /// Free since a synchronisation.
+    Synchronised,
+    /// Neighbouring ranges of several owners together.
+    Joined,
+    /// New chunks.
+    Grown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Served {
+    pub address: u64,
+    pub size: u64,
+    pub source: Source,
+}
+
+/// The pool over a card.
+#[derive(Clone, Debug)]
+pub struct StreamPool {
+    card: Card,
+    pub release_threshold_bytes: u64,
+    /// Exactly what was asked for and not freed yet.
+    pub used_bytes: u64,
+    pub peak_used_bytes: u64,
+    pub peak_reserved_bytes: u64,
+    blocks: BTreeMap<u64, Block>,
+    gaps: Gaps<Owner>,
+    /// Pieces of the card that the pool holds: start and length.
+    segments: BTreeMap<u64, u64>,
+    eras: BTreeMap<u32, u64>,
+    /// The last era of the second stream that the first has waited for.
+    known: BTreeMap<(u32, u32), u64>,
+}
+
+impl StreamPool {
+    pub fn new(capacity_bytes: u64, release_threshold_bytes: u64) -> Self {
+        Self {
+            card: Card::new(capacity_bytes),
+            release_threshold_bytes,
+            used_bytes: 0,
+            peak_used_bytes: 0,
+            peak_reserved_bytes: 0,
+            blocks: BTreeMap::new(),
+            gaps: Gaps::new(),
+            segments: BTreeMap::new(),
+            eras: BTreeMap::new(),
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// Serves a request on a stream. Zero bytes are nothing.
+    pub fn malloc(&mut self, bytes: u64, stream: u32) -> Result<Option<Served>, OutOfMemory> {
+        if bytes == 0 {
+            return Ok(None);
+        }
+        let size = bytes.next_multiple_of(SPACING);
+        let (address, source) = match self.take_single(size, stream).or_else(|| self.take_joined(size, stream)) {
+            Some(found) => found,
+            None => (self.grow(bytes, size)?, Source::Grown),
+        };
+        self.blocks.insert(address, Block { size, requested: bytes });
+        self.used_bytes += bytes;
+        self.peak_used_bytes = self.peak_used_bytes.max(self.used_bytes);
+        Ok(Some(Served { address, size, source }))
+    }
+
+    fn may_use(&self, stream: u32, owner: Owner) -> bool {
+        match owner {
+            Owner::All => true,
+            Owner::Stream { stream: freed_on, .. } if freed_on == stream => true,
+            Owner::Stream { stream: freed_on, era } => {
+                self.known.get(&(stream, freed_on)).is_some_and(|known| *known >= era)
+            }
+        }
+    }
+
+    /// The smallest range that the stream may use.
+    fn take_single(&mut self, size: u64, stream: u32) -> Option<(u64, Source)> {
+        let fitting = self.gaps.tags().into_iter().filter(|owner| self.may_use(stream, *owner));
+        let (gap, owner) =
+            fitting.filter_map(|owner| Some((self.gaps.best_fit(owner, size)?, owner))).min_by_key(|(gap, _)| *gap)?;
+        self.gaps.remove(gap, owner);
+        self.put_back(Gap { address: gap.address + size, size: gap.size - size }, owner);
+        let source = match owner {
+            Owner::All => Source::Synchronised,
+            Owner::Stream { stream: freed_on, .. } if freed_on == stream => Source::SameStream,
+            Owner::Stream { .. } => Source::OrderedBefore,
+        };
+        Some((gap.address, source))
+    }
+
+    /// The first run of neighbouring ranges that together hold the request.
+    fn take_joined(&mut self, size: u64, stream: u32) -> Option<(u64, Source)> {
+        let mut run: Vec<(Gap, Owner)> = Vec::new();
+        let mut sum = 0;
+        for (gap, owner) in self.gaps.iter() {
+            let follows = run.last().is_some_and(|(last, _)| last.address + last.size == gap.address);
+            if !follows || self.segments.contains_key(&gap.address) || !self.may_use(stream, owner) {
+                run.clear();
+                sum = 0;
+            }
+            if self.may_use(stream, owner) {
+                run.push((gap, owner));
+                sum += gap.size;
+            }
+            if sum >= size {
+                break;
+            }
+        }
+        if sum < size {
+            return None;
+        }
+        for (gap, owner) in &run {
+            self.gaps.remove(*gap, *owner);
+        }
+        let (first, (_, last_owner)) = (run.first()?.0, *run.last()?);
+        self.put_back(Gap { address: first.address + size, size: sum - size }, last_owner);
+        Some((first.address, Source::Joined))
+    }
+
+    fn grow(&mut self, bytes: u64, size: u64) -> Result<u64, OutOfMemory> {
+        let grown = growth_bytes(bytes);
+        let Some(address) = self.card.segment(grown) else {
+            return Err(OutOfMemory {
+                tried_bytes: grown,
+                reserved_bytes: self.reserved_bytes(),
+                allocated_bytes: self.used_bytes,
+                capacity_bytes: self.card.capacity_bytes,
+            });
+        };
+        self.segments.insert(address, grown);
+        self.peak_reserved_bytes = self.peak_reserved_bytes.max(self.reserved_bytes());
+        // No stream has ever used it.
+        self.put_back(Gap { address: address + size, size: grown - size }, Owner::All);
+        Ok(address)
+    }
+
+    fn put_back(&mut self, gap: Gap, owner: Owner) {
+        let bounds = self.segment_of(gap.address);
+        self.gaps.insert(gap, owner, bounds);
+    }
+
+    fn segment_of(&self, address: u64) -> (u64, u64) {
+        let segment = self.segments.range(..=address).next_back();
+        segment.map_or((address, address), |(start, bytes)| (*start, start + bytes))
+    }
+
+    /// Frees the block at an address in the order of a stream; false if none is there.
+    pub fn free(&mut self, address: u64, stream: u32) -> bool {
+        let Some(block) = self.blocks.remove(&address) else { return false };
+        self.used_bytes -= block.requested;
+        let era = self.eras.get(&stream).copied().unwrap_or(0);
+        self.put_back(Gap { address, size: block.size }, Owner::Stream { stream, era });
+        true
+    }
+
+    /// `stream` waits for everything that `on` was given so far, and with it for what `on` has waited for.
+    pub fn wait(&mut self, stream: u32, on: u32) {
+        if stream == on {
+            return;
+        }
+        let era = self.eras.entry(on).or_insert(0);
+        let reached = *era;
+        *era += 1;
+        let mut learnt: Vec<(u32, u64)> =
+            self.known.range((on, 0)..=(on, u32::MAX)).map(|((_, of), era)| (*of, *era)).collect();
+        learnt.push((on, reached));
+        for (of, era) in learnt.into_iter().filter(|(of, _)| *of != stream) {
+            let known = self.known.entry((stream, of)).or_insert(era);
+            *known = era.max(*known);
+        }
+    }
+
+    /// The host waits for all streams: every free range is everyone's, and what exceeds the threshold goes back.
+    pub fn sync(&mut self) {
+        let all: Vec<(Gap, Owner)> = self.gaps.iter().filter(|(_, owner)| *owner != Owner::All).collect();
+        for (gap, owner) in all {
+            self.gaps.remove(gap, owner);
+            self.put_back(gap, Owner::All);
+        }
+        self.trim();
+    }
+
+    /// Returns wholly free chunks, from the highest address down, while more than the threshold is held.
+    fn trim(&mut self) {
+        let gaps: Vec<Gap> = self.gaps.iter().rev().map(|(gap, _)| gap).collect();
+        for gap in gaps {
+            let (start, end) = self.segment_of(gap.address);
+            let low = start + (gap.address - start).next_multiple_of(CHUNK);
+            let high = start + (gap.address + gap.size - start) / CHUNK * CHUNK;
+            let mut from = high;
+            while from > low && self.reserved_bytes() > self.release_threshold_bytes {
+                from -= CHUNK;
+                self.card.release(from, CHUNK);
+            }
+            if from >= high {
+                continue;
+            }
+            self.gaps.remove(gap, Owner::All);
+            self.segments.remove(&start);
+            for (piece_start, piece_end) in [(start, from), (high, end)].into_iter().filter(|(a, b)| b > a) {
+                self.segments.insert(piece_start, piece_end - piece_start);
+            }
+            let gap_end = gap.address + gap.size;
+            for (rest, rest_end) in [(gap.address, from), (high, gap_end)].into_iter().filter(|(a, b)| b > a) {
+                self.put_back(Gap { address: rest, size: rest_end - rest }, Owner::All);
+            }
+        }
+    }
+
+    pub fn reserved_bytes(&self) -> u64 {
+        self.card.used_bytes
+    }
+
+    pub fn largest_free(&self) -> u64 {
+        self.gaps.largest()
+    }
+
+    pub fn n_segments(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// Address, size, requested bytes of every block, by address.
+    pub fn blocks(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        self.blocks.iter().map(|(address, block)| (*address, block.size, block.requested))
+    }
+
+    /// Every free range by address: address, size, whether `stream` may use it.
+    pub fn gaps_for(&self, stream: u32) -> impl Iterator<Item = (u64, u64, bool)> {
+        self.gaps.iter().map(move |(gap, owner)| (gap.address, gap.size, self.may_use(stream, owner)))
+    }
+
+    /// Start and length of what the pool holds of the card.
+    pub fn segments(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.segments.iter().map(|(start, bytes)| (*start, *bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pool(threshold: u64) -> StreamPool {
+        StreamPool::new(1 << 40, threshold)
+    }
+
+    fn take(pool: &mut StreamPool, bytes: u64, stream: u32) -> Served {
+        pool.malloc(bytes, stream).unwrap().unwrap()
+    }
+
+    /// Measured on an H200: what the pool reserves for one request; unchanged by the free, nothing after the next
+    /// synchronisation at threshold 0; the used counter is the exact request.
+    #[test]
+    fn the_pool_grows_by_chunks_of_32_mebibytes() {
+        for (bytes, reserved) in [
+            (1, 33_554_432),
+            (MIB, 33_554_432),
+            (32 * MIB + 1, 67_108_864),
+            (64 * MIB, 67_108_864),
+            (100 * MIB, 134_217_728),
+        ] {
+            let mut pool = pool(0);
+            let block = take(&mut pool, bytes, 0);
+            assert_eq!((pool.used_bytes, pool.reserved_bytes()), (bytes, reserved));
+            assert!(pool.free(block.address, 0));
+            assert_eq!((pool.used_bytes, pool.reserved_bytes()), (0, reserved));
+            pool.sync();
+            assert_eq!(pool.reserved_bytes(), 0);
+        }
+    }
+
+    #[test]
+    fn a_raised_threshold_keeps_the_memory() {
+        let mut pool = pool(64 * MIB);
+        let block = take(&mut pool, 100 * MIB, 0);
+        pool.free(block.address, 0);
+        pool.sync();
+        assert_eq!(pool.reserved_bytes(), 64 * MIB);
+        assert_eq!(take(&mut pool, 60 * MIB, 1).source, Source::Synchronised);
+        assert_eq!(pool.reserved_bytes(), 64 * MIB);
+    }
+
+    #[test]
+    fn a_range_is_reused_along_the_order_of_streams_only() {
+        let mut pool = pool(u64::MAX);
+        let first = take(&mut pool, 32 * MIB, 0);
+        pool.free(first.address, 0);
+        assert_eq!(take(&mut pool, 32 * MIB, 1).source, Source::Grown, "stream 1 does not know of the free");
+        pool.wait(2, 0);
+        let second = take(&mut pool, 32 * MIB, 2);
+        assert_eq!((second.address, second.source), (first.address, Source::OrderedBefore));
+        pool.free(second.address, 2);
+        assert_eq!(take(&mut pool, 32 * MIB, 2).source, Source::SameStream);
+    }
+
+    #[test]
+    fn waiting_covers_what_was_freed_before_it() {
+        let mut pool = pool(u64::MAX);
+        let block = take(&mut pool, 32 * MIB, 0);
+        pool.wait(1, 0);
+        pool.free(block.address, 0);
+        assert_eq!(take(&mut pool, 32 * MIB, 1).source, Source::Grown, "freed after the wait");
+        pool.wait(2, 0);
+        pool.wait(3, 2);
+        assert_eq!(take(&mut pool, 32 * MIB, 3).address, block.address, "3 waited for 2, which had waited for 0");
+    }
+
+    #[test]
+    fn neighbours_of_several_owners_serve_together() {
+        let mut pool = pool(u64::MAX);
+        let (low, high) = (take(&mut pool, 16 * MIB, 0), take(&mut pool, 16 * MIB, 1));
+        pool.free(low.address, 0);
+        pool.free(high.address, 1);
+        assert_eq!(take(&mut pool, 32 * MIB, 0).source, Source::Grown);
+        pool.wait(0, 1);
+        let both = take(&mut pool, 32 * MIB, 0);
+        assert_eq!((both.address, both.source), (low.address, Source::Joined));
+    }
+
+    #[test]
+    fn only_whole_free_chunks_go_back() {
+        let mut pool = pool(0);
+        let blocks: Vec<u64> = (0..4).map(|_| take(&mut pool, 24 * MIB, 0).address).collect();
+        assert_eq!(pool.reserved_bytes(), 128 * MIB);
+        pool.free(blocks[1], 0);
+        let wide = take(&mut pool, 128 * MIB, 0).address;
+        pool.free(wide, 0);
+        let inside = take(&mut pool, 40 * MIB, 0).address;
+        assert_eq!(inside, wide);
+        pool.sync();
+        // Three single chunks in use, and two of the four that the 40 MiB stand in.
+        assert_eq!((pool.reserved_bytes(), pool.n_segments()), (160 * MIB, 4));
+    }
+
+    #[test]
+    fn a_full_card_refuses() {
+        let mut pool = StreamPool::new(48 * MIB, 0);
+        take(&mut pool, 1, 0);
+        let error = pool.malloc(40 * MIB, 0).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "tried to reserve 67108864 bytes; reserved 33554432, allocated 1, capacity 50331648"
+        );
+    }
+}

@@ -1,0 +1,239 @@
+//! The heap of the pickle machine, and what it makes of dictionaries as soon as they are complete: events, frames and
+//! stacks in flat arrays.
+
+use crate::model::{Action, Event, Frame, StackId, TextId};
+use crate::pickle::{Slot, Value};
+use std::collections::{BTreeMap, HashMap};
+
+/// Texts that the format uses; they are the first of the table, in this order.
+const WORDS: &[&str] = &[
+    "",
+    "action",
+    "addr",
+    "size",
+    "stream",
+    "time_us",
+    "frames",
+    "compile_context",
+    "user_metadata",
+    "device_free",
+    "filename",
+    "name",
+    "line",
+    "alloc",
+    "free_requested",
+    "free_completed",
+    "segment_alloc",
+    "segment_free",
+    "segment_map",
+    "segment_unmap",
+    "oom",
+    "snapshot",
+    "user_defined",
+    "version",
+    "device",
+    "pool_id",
+    "pool",
+];
+const ACTION: TextId = TextId(1);
+const ADDR: TextId = TextId(2);
+const SIZE: TextId = TextId(3);
+const STREAM: TextId = TextId(4);
+const TIME_US: TextId = TextId(5);
+const FRAMES: TextId = TextId(6);
+const COMPILE_CONTEXT: TextId = TextId(7);
+const USER_METADATA: TextId = TextId(8);
+const DEVICE_FREE: TextId = TextId(9);
+const FILENAME: TextId = TextId(10);
+const NAME: TextId = TextId(11);
+const LINE: TextId = TextId(12);
+const ACTIONS: &[(u32, Action)] = &[
+    (13, Action::Alloc),
+    (14, Action::FreeRequested),
+    (15, Action::FreeCompleted),
+    (16, Action::SegmentAlloc),
+    (17, Action::SegmentFree),
+    (18, Action::SegmentMap),
+    (19, Action::SegmentUnmap),
+    (20, Action::Oom),
+    (21, Action::Snapshot),
+    (22, Action::UserDefined),
+];
+
+/// The heap, and the flat arrays.
+pub struct Compactor {
+    pub slots: Vec<Slot>,
+    vacant: Vec<u32>,
+    /// Emptied pair lists, to be filled again.
+    spare: Vec<Vec<(Value, Value)>>,
+    pub texts: Vec<String>,
+    by_text: HashMap<String, TextId>,
+    pub events: Vec<Event>,
+    pub frames: Vec<Frame>,
+    by_frame: HashMap<Frame, u32>,
+    pub stack_ends: Vec<u32>,
+    pub stack_frames: Vec<u32>,
+    by_stack: HashMap<Box<[u32]>, StackId>,
+    pub streams: Vec<u64>,
+    /// Fields of events that have no place in the model.
+    pub unknown: BTreeMap<TextId, u64>,
+    scratch: Vec<u32>,
+}
+
+impl Default for Compactor {
+    fn default() -> Self {
+        let texts: Vec<String> = WORDS.iter().map(|word| (*word).to_owned()).collect();
+        let by_text = texts.iter().enumerate().map(|(idx, text)| (text.clone(), TextId(idx as u32))).collect();
+        Self {
+            slots: Vec::new(),
+            vacant: Vec::new(),
+            spare: Vec::new(),
+            texts,
+            by_text,
+            events: Vec::new(),
+            frames: Vec::new(),
+            by_frame: HashMap::new(),
+            stack_ends: vec![0],
+            stack_frames: Vec::new(),
+            by_stack: HashMap::new(),
+            streams: vec![0],
+            unknown: BTreeMap::new(),
+            scratch: Vec::new(),
+        }
+    }
+}
+
+impl Compactor {
+    pub fn text(&mut self, text: &str) -> TextId {
+        if let Some(id) = self.by_text.get(text) {
+            return *id;
+        }
+        let id = TextId(self.texts.len() as u32);
+        self.texts.push(text.to_owned());
+        self.by_text.insert(text.to_owned(), id);
+        id
+    }
+
+    pub fn pairs(&mut self) -> Vec<(Value, Value)> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    pub fn add(&mut self, slot: Slot) -> u32 {
+        match self.vacant.pop() {
+            Some(idx) => {
+                self.slots[idx as usize] = slot;
+                idx
+            }
+            None => {
+                self.slots.push(slot);
+                self.slots.len() as u32 - 1
+            }
+        }
+    }
+
+    /// What a complete dictionary becomes, if it is one of those that are many.
+    pub fn compact(&mut self, slot: u32) -> Option<Value> {
+        match &self.slots[slot as usize] {
+            Slot::Frame(idx) => Some(Value::Frame(*idx)),
+            Slot::Dict(pairs) if has(pairs, ACTION) => Some(self.event(slot)),
+            Slot::Dict(pairs) if has(pairs, FILENAME) && has(pairs, NAME) => Some(self.frame(slot)),
+            _ => None,
+        }
+    }
+
+    fn event(&mut self, slot: u32) -> Value {
+        let Slot::Dict(mut pairs) = std::mem::replace(&mut self.slots[slot as usize], Slot::Vacant) else {
+            return Value::None;
+        };
+        let mut event =
+            Event { action: Action::Other(TextId(0)), stack: StackId(0), stream: 0, address: 0, size: 0, time_us: 0 };
+        for (key, value) in pairs.drain(..) {
+            match (key, value) {
+                (Value::Text(ACTION), Value::Text(name)) => event.action = action(name),
+                (Value::Text(ADDR | DEVICE_FREE), Value::Int(bits)) => event.address = bits as u64,
+                (Value::Text(SIZE), Value::Int(bits)) => event.size = bits as u64,
+                (Value::Text(STREAM), Value::Int(bits)) => event.stream = self.stream(bits as u64),
+                (Value::Text(TIME_US), Value::Int(us)) => event.time_us = us.max(0) as u64,
+                (Value::Text(FRAMES), frames) => event.stack = self.stack(frames),
+                // "N/A" and empty in every recording without torch.compile and without metadata.
+                (Value::Text(COMPILE_CONTEXT | USER_METADATA), _) => {}
+                (Value::Text(key), _) => *self.unknown.entry(key).or_default() += 1,
+                _ => {}
+            }
+        }
+        self.spare.push(pairs);
+        self.vacant.push(slot);
+        self.events.push(event);
+        Value::Event(self.events.len() as u32 - 1)
+    }
+
+    fn frame(&mut self, slot: u32) -> Value {
+        let Slot::Dict(pairs) = &self.slots[slot as usize] else { return Value::None };
+        let mut frame = Frame { file: TextId(0), name: TextId(0), line: 0 };
+        for (key, value) in pairs {
+            match (key, value) {
+                (Value::Text(FILENAME), Value::Text(file)) => frame.file = *file,
+                (Value::Text(NAME), Value::Text(name)) => frame.name = *name,
+                (Value::Text(LINE), Value::Int(line)) => frame.line = u32::try_from(*line).unwrap_or(0),
+                _ => {}
+            }
+        }
+        let next = self.frames.len() as u32;
+        let idx = *self.by_frame.entry(frame).or_insert(next);
+        if idx == next {
+            self.frames.push(frame);
+        }
+        self.slots[slot as usize] = Slot::Frame(idx);
+        Value::Frame(idx)
+    }
+
+    /// The stack of a list of frames; equal lists are one stack. What is no list of frames is the empty stack.
+    pub fn stack(&mut self, frames: Value) -> StackId {
+        let Value::Slot(slot) = frames else { return StackId(0) };
+        let list = match &self.slots[slot as usize] {
+            Slot::Stack(id) => return *id,
+            Slot::List(list) => list,
+            _ => return StackId(0),
+        };
+        self.scratch.clear();
+        self.scratch.extend(list.iter().filter_map(|item| match item {
+            Value::Frame(idx) => Some(*idx),
+            _ => None,
+        }));
+        let id = self.intern_stack();
+        self.slots[slot as usize] = Slot::Stack(id);
+        id
+    }
+
+    fn intern_stack(&mut self) -> StackId {
+        if self.scratch.is_empty() {
+            return StackId(0);
+        }
+        if let Some(id) = self.by_stack.get(self.scratch.as_slice()) {
+            return *id;
+        }
+        let id = StackId(self.stack_ends.len() as u32);
+        self.stack_frames.extend_from_slice(&self.scratch);
+        self.stack_ends.push(self.stack_frames.len() as u32);
+        self.by_stack.insert(self.scratch.clone().into_boxed_slice(), id);
+        id
+    }
+
+    /// The index of a raw stream handle. There are a handful.
+    pub fn stream(&mut self, raw: u64) -> u32 {
+        let known = self.streams.iter().position(|known| *known == raw);
+        known.unwrap_or_else(|| {
+            self.streams.push(raw);
+            self.streams.len() - 1
+        }) as u32
+    }
+}
+
+#[inline]
+fn has(pairs: &[(Value, Value)], key: TextId) -> bool {
+    pairs.iter().any(|(known, _)| *known == Value::Text(key))
+}
+
+fn action(name: TextId) -> Action {
+    ACTIONS.iter().find(|(id, _)| *id == name.0).map_or(Action::Other(name), |(_, action)| *action)
+}

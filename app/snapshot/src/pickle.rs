@@ -1,0 +1,572 @@
+//! Python's pickles, protocols 0 to 5, over plain types: dict, list, tuple, set, str, bytes, int, float, bool, None.
+//!
+//! A pickle is a program for a stack machine. This machine has no opcode that looks anything up or calls anything: a
+//! reference to a class is an error with its name and place. It needs no recursion, and nothing larger than the file is
+//! ever reserved because the file says so.
+
+use crate::compact::Compactor;
+use crate::model::TextId;
+
+/// What stands on the stack. Containers are slots of the heap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    None,
+    Bool(bool),
+    Int(i64),
+    /// An integer beyond 64 bits, or bytes: kept as being there.
+    Opaque,
+    Float(f64),
+    Text(TextId),
+    Slot(u32),
+    /// A finished event, kept in place of its dictionary.
+    Event(u32),
+    Frame(u32),
+}
+
+/// A container, or what became of it.
+#[derive(Clone, Debug)]
+pub enum Slot {
+    List(Vec<Value>),
+    Tuple(Vec<Value>),
+    Dict(Vec<(Value, Value)>),
+    Frame(u32),
+    Stack(crate::model::StackId),
+    /// Turned into an event; the slot will be used again.
+    Vacant,
+}
+
+/// Why a pickle was not read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PickleError {
+    #[error("the file ends at byte {offset}, in the middle of {what}")]
+    Truncated { offset: usize, what: &'static str },
+    #[error(
+        "byte {offset}: the pickle refers to the class {name}; a snapshot holds plain data, and classes are never loaded"
+    )]
+    Class { offset: usize, name: String },
+    #[error("byte {offset}: opcode 0x{code:02x} is not one of plain data")]
+    Opcode { offset: usize, code: u8 },
+    #[error("byte {offset}: {what}")]
+    Damaged { offset: usize, what: &'static str },
+    #[error("byte {offset}: pickle protocol {version}; 0 to 5 are read")]
+    Protocol { offset: usize, version: u8 },
+}
+
+/// A remembered value; slots are remembered with their generation, because they are used again.
+#[derive(Clone, Copy)]
+struct Remembered {
+    value: Value,
+    generation: u32,
+}
+
+/// The stack machine.
+pub struct Machine<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// Where the opcode at hand began.
+    op_at: usize,
+    stack: Vec<Value>,
+    marks: Vec<usize>,
+    memo: Vec<Option<Remembered>>,
+    generations: Vec<u32>,
+    pub heap: Compactor,
+}
+
+type Step<T> = Result<T, PickleError>;
+
+impl<'a> Machine<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            at: 0,
+            op_at: 0,
+            stack: Vec::new(),
+            marks: Vec::new(),
+            memo: Vec::new(),
+            generations: Vec::new(),
+            heap: Compactor::default(),
+        }
+    }
+
+    /// Runs to STOP; the result is what stands on the stack.
+    pub fn run(&mut self) -> Step<Value> {
+        loop {
+            self.op_at = self.at;
+            let code = self.byte("an opcode")?;
+            if code == b'.' {
+                return self.pop();
+            }
+            self.step(code)?;
+        }
+    }
+
+    fn step(&mut self, code: u8) -> Step<()> {
+        match code {
+            b'h' => self.get_memo(|m| m.byte("a memo index").map(usize::from)),
+            b'j' => self.get_memo(|m| m.u32("a memo index").map(|idx| idx as usize)),
+            0x94 => {
+                let top = self.top()?;
+                self.memo_put(self.memo.len(), top)
+            }
+            b'K' => self.int(|m| m.byte("an integer").map(i64::from)),
+            b'M' => self.int(|m| m.array::<2>("an integer").map(|b| i64::from(u16::from_le_bytes(b)))),
+            b'J' => self.int(|m| m.array::<4>("an integer").map(|b| i64::from(i32::from_le_bytes(b)))),
+            0x8a => {
+                let n = self.byte("a long integer")? as usize;
+                self.long(n)
+            }
+            0x8b => {
+                let n = self.u32("a long integer")? as usize;
+                self.long(n)
+            }
+            b'(' => {
+                self.marks.push(self.stack.len());
+                Ok(())
+            }
+            b'}' => {
+                let pairs = self.heap.pairs();
+                self.push_slot(Slot::Dict(pairs))
+            }
+            b']' => self.push_slot(Slot::List(Vec::new())),
+            b')' => self.push_slot(Slot::Tuple(Vec::new())),
+            0x8f => self.push_slot(Slot::List(Vec::new())),
+            b'u' => self.set_items(),
+            b'e' | 0x90 => self.append_items(),
+            b's' => self.set_item(),
+            b'a' => self.append_item(),
+            b'N' => self.push(Value::None),
+            0x88 => self.push(Value::Bool(true)),
+            0x89 => self.push(Value::Bool(false)),
+            b'G' => {
+                let bits = self.array::<8>("a float")?;
+                self.push(Value::Float(f64::from_be_bytes(bits)))
+            }
+            0x8c => {
+                let n = self.byte("a text")? as usize;
+                self.text(n)
+            }
+            b'X' => {
+                let n = self.u32("a text")? as usize;
+                self.text(n)
+            }
+            0x8d => {
+                let n = self.length("a text")?;
+                self.text(n)
+            }
+            0x85..=0x87 => self.tuple_of(usize::from(code - 0x84)),
+            0x80 => self.protocol(),
+            0x95 => self.array::<8>("a frame").map(|_| ()),
+            _ => self.step_rare(code),
+        }
+    }
+
+    /// Opcodes of older protocols, and those that are refused.
+    fn step_rare(&mut self, code: u8) -> Step<()> {
+        match code {
+            b't' => {
+                let items = self.since_mark()?;
+                self.push_slot(Slot::Tuple(items))
+            }
+            b'l' | 0x91 => {
+                let items = self.since_mark()?;
+                let items = items.into_iter().map(|item| self.compact(item)).collect();
+                self.push_slot(Slot::List(items))
+            }
+            b'd' => {
+                let items = self.since_mark()?;
+                let pairs = self.pairs(&items)?;
+                self.push_slot(Slot::Dict(pairs))
+            }
+            b'0' => self.pop().map(|_| ()),
+            b'1' => self.since_mark().map(|_| ()),
+            b'2' => {
+                let top = self.top()?;
+                self.push(top)
+            }
+            b'I' | b'L' => self.decimal(),
+            b'F' => self.decimal_float(),
+            b'S' | b'V' => self.line_text(code),
+            b'U' | b'C' => {
+                let n = self.byte("a text")? as usize;
+                self.raw(n, code == b'U')
+            }
+            b'T' | b'B' => {
+                let n = self.u32("a text")? as usize;
+                self.raw(n, code == b'T')
+            }
+            0x8e | 0x96 => {
+                let n = self.length("bytes")?;
+                self.raw(n, false)
+            }
+            b'g' => self.get_memo(Self::memo_line),
+            b'p' => {
+                let idx = self.memo_line()?;
+                let top = self.top()?;
+                self.memo_put(idx, top)
+            }
+            b'q' => {
+                let idx = self.byte("a memo index")? as usize;
+                let top = self.top()?;
+                self.memo_put(idx, top)
+            }
+            b'r' => {
+                let idx = self.u32("a memo index")? as usize;
+                let top = self.top()?;
+                self.memo_put(idx, top)
+            }
+            b'c' | b'i' => {
+                let module = self.line("a class")?;
+                let name = self.line("a class")?;
+                Err(PickleError::Class { offset: self.op_at, name: format!("{}.{}", lossy(module), lossy(name)) })
+            }
+            0x93 => Err(PickleError::Class { offset: self.op_at, name: self.class_on_stack() }),
+            _ => Err(PickleError::Opcode { offset: self.op_at, code }),
+        }
+    }
+
+    fn class_on_stack(&self) -> String {
+        let names = self.stack.iter().rev().take(2).rev().map(|value| match value {
+            Value::Text(text) => self.heap.texts[text.0 as usize].clone(),
+            _ => "?".to_owned(),
+        });
+        names.collect::<Vec<_>>().join(".")
+    }
+
+    fn protocol(&mut self) -> Step<()> {
+        match self.byte("the protocol")? {
+            0..=5 => Ok(()),
+            version => Err(PickleError::Protocol { offset: self.op_at, version }),
+        }
+    }
+
+    // Bytes.
+
+    #[inline]
+    fn byte(&mut self, what: &'static str) -> Step<u8> {
+        let byte = *self.bytes.get(self.at).ok_or(PickleError::Truncated { offset: self.at, what })?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    #[inline]
+    fn array<const N: usize>(&mut self, what: &'static str) -> Step<[u8; N]> {
+        let bytes = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<N>());
+        let bytes = *bytes.ok_or(PickleError::Truncated { offset: self.bytes.len(), what })?;
+        self.at += N;
+        Ok(bytes)
+    }
+
+    #[inline]
+    fn u32(&mut self, what: &'static str) -> Step<u32> {
+        self.array::<4>(what).map(u32::from_le_bytes)
+    }
+
+    fn length(&mut self, what: &'static str) -> Step<usize> {
+        let n = u64::from_le_bytes(self.array::<8>(what)?);
+        usize::try_from(n).map_err(|_| PickleError::Truncated { offset: self.bytes.len(), what })
+    }
+
+    fn take(&mut self, n: usize, what: &'static str) -> Step<&'a [u8]> {
+        let end = self.at.checked_add(n).filter(|end| *end <= self.bytes.len());
+        let end = end.ok_or(PickleError::Truncated { offset: self.bytes.len(), what })?;
+        let out = &self.bytes[self.at..end];
+        self.at = end;
+        Ok(out)
+    }
+
+    fn line(&mut self, what: &'static str) -> Step<&'a [u8]> {
+        let rest = &self.bytes[self.at..];
+        let n = rest.iter().position(|byte| *byte == b'\n');
+        let n = n.ok_or(PickleError::Truncated { offset: self.bytes.len(), what })?;
+        self.at += n + 1;
+        Ok(&rest[..n])
+    }
+
+    fn damaged(&self, what: &'static str) -> PickleError {
+        PickleError::Damaged { offset: self.op_at, what }
+    }
+
+    // Values.
+
+    fn int(&mut self, read: impl FnOnce(&mut Self) -> Step<i64>) -> Step<()> {
+        let value = read(self)?;
+        self.push(Value::Int(value))
+    }
+
+    /// Little-endian two's complement of any length. Addresses may have the highest bit set: they keep their bits.
+    fn long(&mut self, n: usize) -> Step<()> {
+        let bytes = self.take(n, "a long integer")?;
+        let is_negative = bytes.last().is_some_and(|byte| byte & 0x80 != 0);
+        let fill = if is_negative { 0xff } else { 0 };
+        let fits = bytes.iter().skip(8).all(|byte| *byte == fill);
+        if !fits {
+            return self.push(Value::Opaque);
+        }
+        let mut all = [fill; 8];
+        let n = n.min(8);
+        all[..n].copy_from_slice(&bytes[..n]);
+        self.push(Value::Int(i64::from_le_bytes(all)))
+    }
+
+    /// `I42`, `I01` (true), `L42L`.
+    fn decimal(&mut self) -> Step<()> {
+        let line = self.line("an integer")?;
+        let text = std::str::from_utf8(line).unwrap_or_default().trim_end_matches('L').trim();
+        match text {
+            "00" => self.push(Value::Bool(false)),
+            "01" => self.push(Value::Bool(true)),
+            _ => match text.parse::<i128>() {
+                Ok(wide) if i64::try_from(wide).is_ok() || u64::try_from(wide).is_ok() => {
+                    self.push(Value::Int(wide as i64))
+                }
+                Ok(_) => self.push(Value::Opaque),
+                Err(_) => Err(self.damaged("an integer that is no number")),
+            },
+        }
+    }
+
+    fn decimal_float(&mut self) -> Step<()> {
+        let line = self.line("a float")?;
+        let value = std::str::from_utf8(line).ok().and_then(|text| text.trim().parse().ok());
+        let value = value.ok_or_else(|| self.damaged("a float that is no number"))?;
+        self.push(Value::Float(value))
+    }
+
+    fn text(&mut self, n: usize) -> Step<()> {
+        let bytes = self.take(n, "a text")?;
+        // Python writes lone surrogates in a form of their own; they become replacement characters.
+        let id = match std::str::from_utf8(bytes) {
+            Ok(text) => self.heap.text(text),
+            Err(_) => self.heap.text(&String::from_utf8_lossy(bytes)),
+        };
+        self.push(Value::Text(id))
+    }
+
+    /// Python 2's strings, and bytes.
+    fn raw(&mut self, n: usize, is_text: bool) -> Step<()> {
+        let bytes = self.take(n, "bytes")?;
+        if !is_text {
+            return self.push(Value::Opaque);
+        }
+        let id = self.heap.text(&String::from_utf8_lossy(bytes));
+        self.push(Value::Text(id))
+    }
+
+    /// Protocol 0: `S'text'`, or `V` with `\uXXXX` escapes.
+    fn line_text(&mut self, code: u8) -> Step<()> {
+        let line = lossy(self.line("a text")?);
+        let inner = match code {
+            b'S' => {
+                let line = line.trim();
+                let quote = line.chars().next().filter(|c| matches!(c, '\'' | '"'));
+                let inner = quote.and_then(|quote| line.strip_prefix(quote)?.strip_suffix(quote));
+                inner.ok_or_else(|| self.damaged("a text without its quotes"))?
+            }
+            _ => &line,
+        };
+        let id = self.heap.text(&unescape(inner));
+        self.push(Value::Text(id))
+    }
+
+    fn memo_line(&mut self) -> Step<usize> {
+        let line = self.line("a memo index")?;
+        let idx = std::str::from_utf8(line).ok().and_then(|text| text.trim().parse().ok());
+        idx.ok_or_else(|| self.damaged("a memo index that is no number"))
+    }
+
+    // The stack, the memo, the heap.
+
+    #[inline]
+    fn push(&mut self, value: Value) -> Step<()> {
+        self.stack.push(value);
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Step<Value> {
+        let floor = self.marks.last().copied().unwrap_or(0);
+        match self.stack.len() > floor {
+            true => Ok(self.stack.pop().unwrap_or(Value::None)),
+            false => Err(self.damaged("the stack is empty")),
+        }
+    }
+
+    #[inline]
+    fn top(&self) -> Step<Value> {
+        self.stack.last().copied().ok_or_else(|| self.damaged("the stack is empty"))
+    }
+
+    fn since_mark(&mut self) -> Step<Vec<Value>> {
+        let mark = self.marks.pop().filter(|mark| *mark <= self.stack.len());
+        let mark = mark.ok_or_else(|| self.damaged("there is no mark"))?;
+        Ok(self.stack.split_off(mark))
+    }
+
+    fn push_slot(&mut self, slot: Slot) -> Step<()> {
+        let idx = self.heap.add(slot);
+        if self.generations.len() <= idx as usize {
+            self.generations.push(0);
+        }
+        self.push(Value::Slot(idx))
+    }
+
+    #[inline]
+    fn get_memo(&mut self, read: impl FnOnce(&mut Self) -> Step<usize>) -> Step<()> {
+        let idx = read(self)?;
+        let found = self.memo.get(idx).copied().flatten();
+        let found = found.ok_or_else(|| self.damaged("a memo index that was never set"))?;
+        if let Value::Slot(slot) = found.value
+            && self.generations[slot as usize] != found.generation
+        {
+            return Err(self.damaged("an event that stands in two places"));
+        }
+        self.push(found.value)
+    }
+
+    #[inline]
+    fn memo_put(&mut self, idx: usize, value: Value) -> Step<()> {
+        // An honest memo has no more entries than the file has bytes.
+        if idx > self.bytes.len() {
+            return Err(self.damaged("a memo index beyond the size of the file"));
+        }
+        let generation = match value {
+            Value::Slot(slot) => self.generations[slot as usize],
+            _ => 0,
+        };
+        let remembered = Some(Remembered { value, generation });
+        if idx == self.memo.len() {
+            self.memo.push(remembered);
+        } else {
+            if idx > self.memo.len() {
+                self.memo.resize(idx + 1, None);
+            }
+            self.memo[idx] = remembered;
+        }
+        Ok(())
+    }
+
+    fn tuple_of(&mut self, n: usize) -> Step<()> {
+        let floor = self.marks.last().copied().unwrap_or(0);
+        let start = self.stack.len().checked_sub(n).filter(|start| *start >= floor);
+        let start = start.ok_or_else(|| self.damaged("the stack is empty"))?;
+        let items = self.stack.split_off(start);
+        self.push_slot(Slot::Tuple(items))
+    }
+
+    fn pairs(&self, items: &[Value]) -> Step<Vec<(Value, Value)>> {
+        if items.len() % 2 != 0 {
+            return Err(self.damaged("a key without a value"));
+        }
+        Ok(items.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
+    }
+
+    fn set_items(&mut self) -> Step<()> {
+        let mark = self.marks.pop().filter(|mark| *mark <= self.stack.len());
+        let mark = mark.ok_or_else(|| self.damaged("there is no mark"))?;
+        if (self.stack.len() - mark) % 2 != 0 {
+            return Err(self.damaged("a key without a value"));
+        }
+        let Some(Value::Slot(slot)) = mark.checked_sub(1).and_then(|idx| self.stack.get(idx)).copied() else {
+            return Err(self.damaged("items for something that is no dictionary"));
+        };
+        let items = &self.stack[mark..];
+        let Slot::Dict(pairs) = &mut self.heap.slots[slot as usize] else {
+            return Err(self.damaged("items for something that is no dictionary, or for one that was complete"));
+        };
+        pairs.extend(items.chunks_exact(2).map(|pair| (pair[0], pair[1])));
+        self.stack.truncate(mark);
+        Ok(())
+    }
+
+    fn set_item(&mut self) -> Step<()> {
+        let value = self.pop()?;
+        let key = self.pop()?;
+        let Value::Slot(slot) = self.top()? else {
+            return Err(self.damaged("an item for something that is no dictionary"));
+        };
+        match &mut self.heap.slots[slot as usize] {
+            Slot::Dict(pairs) => pairs.push((key, value)),
+            _ => return Err(self.damaged("an item for something that is no dictionary")),
+        }
+        Ok(())
+    }
+
+    fn append_items(&mut self) -> Step<()> {
+        let mark = self.marks.pop().filter(|mark| *mark <= self.stack.len());
+        let mark = mark.ok_or_else(|| self.damaged("there is no mark"))?;
+        let list = mark.checked_sub(1).and_then(|idx| self.stack.get(idx)).copied();
+        for idx in mark..self.stack.len() {
+            let item = self.compact(self.stack[idx]);
+            self.stack[idx] = item;
+        }
+        let items = &self.stack[mark..];
+        match list {
+            Some(Value::Slot(slot)) if matches!(self.heap.slots[slot as usize], Slot::List(_)) => {
+                if let Slot::List(list) = &mut self.heap.slots[slot as usize] {
+                    list.extend_from_slice(items);
+                }
+            }
+            _ => return Err(self.damaged("items for something that is no list, or for one that was complete")),
+        }
+        self.stack.truncate(mark);
+        Ok(())
+    }
+
+    fn append_item(&mut self) -> Step<()> {
+        let item = self.pop()?;
+        let item = self.compact(item);
+        let Value::Slot(slot) = self.top()? else {
+            return Err(self.damaged("an item for something that is no list"));
+        };
+        match &mut self.heap.slots[slot as usize] {
+            Slot::List(list) => list.push(item),
+            _ => return Err(self.damaged("an item for something that is no list")),
+        }
+        Ok(())
+    }
+
+    /// A dictionary that is complete becomes an event or a frame.
+    #[inline]
+    fn compact(&mut self, value: Value) -> Value {
+        let Value::Slot(slot) = value else { return value };
+        let out = self.heap.compact(slot);
+        if let Some(Value::Event(_)) = out {
+            // The slot will be used again: what was remembered of it is void.
+            self.generations[slot as usize] += 1;
+        }
+        out.unwrap_or(value)
+    }
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// `\n`, `\'`, `\\`, `\xhh`, `\uhhhh`, `\Uhhhhhhhh`; anything else stays as it is.
+fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let Some(code) = rest.chars().next() else { break };
+        let n_hex = match code {
+            'x' => 2,
+            'u' => 4,
+            'U' => 8,
+            _ => 0,
+        };
+        let hex = rest.get(1..=n_hex).filter(|_| n_hex > 0);
+        let decoded = hex.and_then(|hex| u32::from_str_radix(hex, 16).ok()).and_then(char::from_u32);
+        match (code, decoded) {
+            (_, Some(c)) => out.push(c),
+            ('n', _) => out.push('\n'),
+            ('t', _) => out.push('\t'),
+            ('r', _) => out.push('\r'),
+            ('\\' | '\'' | '"', _) => out.push(code),
+            _ => out.extend(['\\', code]),
+        }
+        rest = &rest[if decoded.is_some() { 1 + n_hex } else { code.len_utf8() }..];
+    }
+    out.push_str(rest);
+    out
+}

@@ -1,0 +1,334 @@
+//! From bytes to a snapshot: unpacked, run through the pickle machine, and what is left put into the model.
+
+use crate::compact::Compactor;
+use crate::model::{Annotation, Block, BlockState, Segment, Snapshot};
+use crate::pickle::{Machine, PickleError, Slot, Value};
+use crate::unpack::{UnpackError, unpack};
+
+/// Why a file is not a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    #[error(transparent)]
+    Pickle(#[from] PickleError),
+    #[error(transparent)]
+    Unpack(#[from] UnpackError),
+    #[error("{field} is missing; a memory snapshot is a dictionary with segments and device_traces")]
+    Missing { field: &'static str },
+    #[error("{path} is {found}; it must be {legal}")]
+    Wrong { path: String, found: &'static str, legal: &'static str },
+}
+
+/// Reads a snapshot, plain, gzipped or compressed by zstd. `limit` bounds what a compressed file may unpack to, bytes.
+pub fn read(bytes: &[u8], limit: usize) -> Result<Snapshot, ReadError> {
+    let unpacked = unpack(bytes, limit)?;
+    let mut machine = Machine::new(unpacked.as_deref().unwrap_or(bytes));
+    let root = machine.run()?;
+    Reader { heap: machine.heap, out: Snapshot::default() }.snapshot(root)
+}
+
+struct Reader {
+    heap: Compactor,
+    out: Snapshot,
+}
+
+impl Reader {
+    fn snapshot(mut self, root: Value) -> Result<Snapshot, ReadError> {
+        let root = self.dict(root, || "the file".to_owned())?;
+        let find = |key: &str, this: &Self| this.field(&root, key);
+        let segments = find("segments", &self).ok_or(ReadError::Missing { field: "segments" })?;
+        for (idx, value) in self.list(segments, "segments")?.into_iter().enumerate() {
+            let segment = self.segment(value, idx)?;
+            self.out.segments.push(segment);
+        }
+        let traces = find("device_traces", &self).ok_or(ReadError::Missing { field: "device_traces" })?;
+        self.traces(traces)?;
+        if let Some(settings) = find("allocator_settings", &self) {
+            self.settings(settings);
+        }
+        if let Some(annotations) = find("external_annotations", &self) {
+            self.annotations(annotations);
+        }
+        const KNOWN: &[&str] = &["segments", "device_traces", "allocator_settings", "external_annotations"];
+        for (key, _) in &root {
+            let name = self.words(*key);
+            if !KNOWN.contains(&name.as_str()) {
+                *self.out.unknown.entry(name).or_default() += 1;
+            }
+        }
+        self.check();
+        Ok(self.finish())
+    }
+
+    fn finish(self) -> Snapshot {
+        let mut out = self.out;
+        for (key, n) in &self.heap.unknown {
+            *out.unknown.entry(format!("device_traces[].{}", self.heap.texts[key.0 as usize])).or_default() += n;
+        }
+        out.texts = self.heap.texts;
+        out.frames = self.heap.frames;
+        out.stack_ends = self.heap.stack_ends;
+        out.stack_frames = self.heap.stack_frames;
+        out.streams = self.heap.streams;
+        out
+    }
+
+    /// One list of events a device.
+    fn traces(&mut self, value: Value) -> Result<(), ReadError> {
+        let devices = self.list(value, "device_traces")?;
+        let all = std::mem::take(&mut self.heap.events);
+        // One device holds all events in order: its list is the array.
+        let lists: Vec<Vec<Value>> = devices
+            .into_iter()
+            .enumerate()
+            .map(|(idx, device)| self.list(device, &format!("device_traces[{idx}]")))
+            .collect::<Result<_, _>>()?;
+        for (device, list) in lists.into_iter().enumerate() {
+            let is_all =
+                list.len() == all.len() && list.iter().enumerate().all(|(idx, item)| *item == Value::Event(idx as u32));
+            if is_all {
+                self.out.traces.push(all.clone());
+                continue;
+            }
+            let mut events = Vec::with_capacity(list.len());
+            for (idx, item) in list.into_iter().enumerate() {
+                let Value::Event(at) = item else {
+                    return Err(self.wrong(
+                        &format!("device_traces[{device}][{idx}]"),
+                        item,
+                        "an event with an action",
+                    ));
+                };
+                events.push(all[at as usize]);
+            }
+            self.out.traces.push(events);
+        }
+        Ok(())
+    }
+
+    fn segment(&mut self, value: Value, idx: usize) -> Result<Segment, ReadError> {
+        let at = |key: &str| format!("segments[{idx}].{key}");
+        let fields = self.dict(value, || format!("segments[{idx}]"))?;
+        let int = |key: &str, this: &Self| this.int(&fields, key).unwrap_or(0);
+        let must = |key: &'static str, this: &Self| this.int(&fields, key).ok_or(ReadError::Missing { field: key });
+        let kind = self.field(&fields, "segment_type").map(|value| self.words(value)).unwrap_or_default();
+        let pool = match self.field(&fields, "segment_pool_id").map(|value| self.items(value)) {
+            Some(ids) => match ids.as_slice() {
+                [Value::Int(a), Value::Int(b)] => (*a as u64, *b as u64),
+                _ => (0, 0),
+            },
+            None => (0, 0),
+        };
+        let stack = self.field(&fields, "frames").map_or_else(Default::default, |frames| self.heap.stack(frames));
+        let mut out = Segment {
+            device: int("device", self) as u32,
+            address: must("address", self)?,
+            size: must("total_size", self)?,
+            stream: self.heap.stream(int("stream", self)),
+            is_small: kind == "small",
+            pool,
+            is_expandable: self.field(&fields, "is_expandable") == Some(Value::Bool(true)),
+            stack,
+            blocks: Vec::new(),
+        };
+        let blocks = self.field(&fields, "blocks").ok_or(ReadError::Missing { field: "blocks" })?;
+        let mut next = out.address;
+        for (block_idx, value) in self.list(blocks, &at("blocks"))?.into_iter().enumerate() {
+            let block = self.block(value, next, || format!("segments[{idx}].blocks[{block_idx}]"))?;
+            next = block.address.wrapping_add(block.size);
+            out.blocks.push(block);
+        }
+        self.unknown_fields(&fields, "segments[]", SEGMENT_FIELDS);
+        Ok(out)
+    }
+
+    /// Older files have no address in a block: it follows the one before.
+    fn block(&mut self, value: Value, next: u64, path: impl Fn() -> String) -> Result<Block, ReadError> {
+        let fields = self.dict(value, &path)?;
+        let size = self.int(&fields, "size").ok_or(ReadError::Missing { field: "size" })?;
+        let state = self.field(&fields, "state").map(|value| self.words(value)).unwrap_or_default();
+        let state = match state.as_str() {
+            "active_allocated" => BlockState::Allocated,
+            "active_pending_free" | "active_awaiting_free" => BlockState::Pending,
+            "inactive" => BlockState::Inactive,
+            _ => return Err(ReadError::Wrong { path: path(), found: "a block in an unknown state", legal: STATES }),
+        };
+        let mut stack = self.field(&fields, "frames").map(|frames| self.heap.stack(frames));
+        if stack.is_none() {
+            // Before torch 2.1 the stack stood in a history of the block.
+            stack = self.history(&fields);
+        }
+        self.unknown_fields(&fields, "segments[].blocks[]", BLOCK_FIELDS);
+        Ok(Block {
+            address: self.int(&fields, "address").unwrap_or(next),
+            size,
+            requested: self.int(&fields, "requested_size").unwrap_or(size),
+            state,
+            stack: stack.unwrap_or_default(),
+        })
+    }
+
+    fn history(&mut self, fields: &[(Value, Value)]) -> Option<crate::model::StackId> {
+        let history = self.items(self.field(fields, "history")?);
+        let last = self.dict(*history.first()?, String::new).ok()?;
+        let frames = self.field(&last, "frames")?;
+        Some(self.heap.stack(frames))
+    }
+
+    fn settings(&mut self, value: Value) {
+        let Ok(fields) = self.dict(value, String::new) else { return };
+        for (key, value) in fields {
+            let (key, text) = (self.words(key), self.plain(value));
+            self.out.settings.insert(key, text);
+        }
+    }
+
+    fn annotations(&mut self, value: Value) {
+        for value in self.items(value) {
+            let Ok(fields) = self.dict(value, String::new) else { continue };
+            let text = |key: &str| self.field(&fields, key).map(|value| self.words(value)).unwrap_or_default();
+            self.out.annotations.push(Annotation {
+                name: text("name"),
+                stage: text("stage"),
+                device: self.int(&fields, "device").unwrap_or(0) as u32,
+                time_us: self.int(&fields, "time_us").unwrap_or(0),
+            });
+        }
+    }
+
+    /// Contradictions that can be lived with.
+    fn check(&mut self) {
+        let mut warnings = Vec::new();
+        for segment in &self.out.segments {
+            let sum: u64 = segment.blocks.iter().map(|block| block.size).fold(0, u64::wrapping_add);
+            let at = format!("segment 0x{:x}", segment.address);
+            if sum != segment.size {
+                warnings.push(format!("{at}: its blocks sum to {sum} bytes, it has {}", segment.size));
+            }
+            for pair in segment.blocks.windows(2) {
+                if pair[0].address.wrapping_add(pair[0].size) != pair[1].address {
+                    warnings.push(format!("{at}: there is a gap or an overlap at 0x{:x}", pair[1].address));
+                } else if pair.iter().all(|block| block.state == BlockState::Inactive) {
+                    warnings.push(format!("{at}: two free blocks lie side by side at 0x{:x}", pair[1].address));
+                }
+            }
+        }
+        self.out.warnings = warnings;
+    }
+
+    fn unknown_fields(&mut self, fields: &[(Value, Value)], path: &str, known: &[&str]) {
+        for (key, _) in fields {
+            let name = self.words(*key);
+            if !known.contains(&name.as_str()) {
+                *self.out.unknown.entry(format!("{path}.{name}")).or_default() += 1;
+            }
+        }
+    }
+
+    // Values.
+
+    fn field(&self, fields: &[(Value, Value)], key: &str) -> Option<Value> {
+        let is_key = |value: &Value| matches!(value, Value::Text(id) if self.heap.texts[id.0 as usize] == key);
+        // A key that is given twice takes its last value, as in Python.
+        fields.iter().rev().find(|(known, _)| is_key(known)).map(|(_, value)| *value)
+    }
+
+    fn int(&self, fields: &[(Value, Value)], key: &str) -> Option<u64> {
+        match self.field(fields, key)? {
+            Value::Int(bits) => Some(bits as u64),
+            _ => None,
+        }
+    }
+
+    fn words(&self, value: Value) -> String {
+        match value {
+            Value::Text(id) => self.heap.texts[id.0 as usize].clone(),
+            other => self.plain(other),
+        }
+    }
+
+    /// A value as one line.
+    fn plain(&self, value: Value) -> String {
+        match value {
+            Value::Text(id) => self.heap.texts[id.0 as usize].clone(),
+            Value::Int(int) => int.to_string(),
+            Value::Float(float) => float.to_string(),
+            Value::Bool(is) => if is { "True" } else { "False" }.to_owned(),
+            Value::None => "None".to_owned(),
+            Value::Slot(slot) => match &self.heap.slots[slot as usize] {
+                // One level: a settings table nested deeper would be new.
+                Slot::Dict(pairs) => {
+                    let flat = |value: &Value| match value {
+                        Value::Slot(_) => "…".to_owned(),
+                        value => self.plain(*value),
+                    };
+                    let all: Vec<String> = pairs.iter().map(|(k, v)| format!("{}:{}", flat(k), flat(v))).collect();
+                    format!("[{}]", all.join(","))
+                }
+                _ => "…".to_owned(),
+            },
+            Value::Opaque | Value::Event(_) | Value::Frame(_) => "…".to_owned(),
+        }
+    }
+
+    fn dict(&self, value: Value, path: impl Fn() -> String) -> Result<Vec<(Value, Value)>, ReadError> {
+        match value {
+            Value::Slot(slot) if matches!(self.heap.slots[slot as usize], Slot::Dict(_)) => {
+                match &self.heap.slots[slot as usize] {
+                    Slot::Dict(pairs) => Ok(pairs.clone()),
+                    _ => Ok(Vec::new()),
+                }
+            }
+            other => Err(self.wrong(&path(), other, "a dictionary")),
+        }
+    }
+
+    fn list(&self, value: Value, path: &str) -> Result<Vec<Value>, ReadError> {
+        match value {
+            Value::Slot(slot) => match &self.heap.slots[slot as usize] {
+                Slot::List(items) | Slot::Tuple(items) => Ok(items.clone()),
+                _ => Err(self.wrong(path, value, "a list")),
+            },
+            other => Err(self.wrong(path, other, "a list")),
+        }
+    }
+
+    fn items(&self, value: Value) -> Vec<Value> {
+        self.list(value, "").unwrap_or_default()
+    }
+
+    fn wrong(&self, path: &str, value: Value, legal: &'static str) -> ReadError {
+        let found = match value {
+            Value::None => "None",
+            Value::Bool(_) => "True or False",
+            Value::Int(_) => "an integer",
+            Value::Opaque => "bytes or a very large integer",
+            Value::Float(_) => "a float",
+            Value::Text(_) => "a text",
+            Value::Event(_) => "an event",
+            Value::Frame(_) => "a frame of a stack",
+            Value::Slot(slot) => match &self.heap.slots[slot as usize] {
+                Slot::List(_) | Slot::Stack(_) => "a list",
+                Slot::Tuple(_) => "a tuple",
+                Slot::Dict(_) | Slot::Frame(_) | Slot::Vacant => "a dictionary",
+            },
+        };
+        ReadError::Wrong { path: path.to_owned(), found, legal }
+    }
+}
+
+const STATES: &str = "active_allocated, active_pending_free or inactive";
+const SEGMENT_FIELDS: &[&str] = &[
+    "device",
+    "address",
+    "total_size",
+    "allocated_size",
+    "active_size",
+    "requested_size",
+    "stream",
+    "segment_type",
+    "segment_pool_id",
+    "is_expandable",
+    "blocks",
+    "frames",
+];
+const BLOCK_FIELDS: &[&str] = &["address", "size", "requested_size", "state", "frames", "history"];
