@@ -238,6 +238,22 @@ fn a_name_longer_than_a_line_is_refused() {
 }
 
 #[test]
+fn captions_and_questions_without_end_are_refused() {
+    let names: String = (0..20_000).map(|n| format!("$q{n} ")).collect();
+    let text = line(ENDS, "n").replace("At $n.", &format!("At $n. {names}"));
+    let before = Instant::now();
+    let found = findings(&text);
+    assert!(before.elapsed() < Duration::from_secs(3), "{:?}", before.elapsed());
+    assert!(found[0].rule == "too-large" && found[0].what.contains("64 values"), "{}", render(&found[0]));
+    let list = vec!["\"$n\""; 50_000].join(", ");
+    let value = format!(
+        "value = [{{ name = \"v\", means = \"v\", unit = \"1\", from = {{ model = \"coalescing\", set = {{ stride_bytes = [{list}] }}, take = \"sectors\" }} }}]\nx ="
+    );
+    let found = findings(&line(ENDS, "v").replace("\nx =", &format!("\n{value}")));
+    assert!(found.iter().any(|problem| problem.rule == "too-large" && problem.what.contains("512 values")));
+}
+
+#[test]
 fn a_line_that_its_axis_cannot_hold_is_refused() {
     let text = line(ENDS, "0 - n").replace("x = {", "y = { scale = \"log10\" }\nx = {");
     assert!(refuse(&text, "out-of-range", "'0 - n'").what.contains("above 0"));

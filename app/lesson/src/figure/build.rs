@@ -5,7 +5,7 @@ use super::fields::DRAWINGS;
 use super::scope::Scope;
 use super::{
     Case, Drawing, Figure, MAX_CASES, MAX_MODELS, MAX_SLIDERS, MAX_VALUES, NamedValue, Slider, ValueSource, graph,
-    names_in, parts, sheet,
+    n_values, names_in, parts, sheet,
 };
 use crate::build::model_ref;
 use crate::read::{Reader, inner, is_true, number, tables, text};
@@ -15,6 +15,9 @@ use vramlab_units::{Localized, Unit};
 /// Largest magnitude of a slider's end, and most positions of one.
 const MAX_END: f64 = 1e15;
 const MAX_POSITIONS: f64 = 1e6;
+/// Most values that one caption names, and that one question to a model holds.
+const MAX_NAMES: usize = 64;
+const MAX_SET: usize = 512;
 
 pub fn figure(reader: &mut Reader<'_>, item: &Item, path: &str) -> Option<Figure> {
     let table = &item.table;
@@ -113,6 +116,11 @@ fn value_source(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> Option<
         return Some(ValueSource::Constant(value));
     }
     if let Some(from) = inner(table, "from").and_then(model_ref) {
+        if n_values(&from) > MAX_SET {
+            let what = format!("a question to a model may hold {MAX_SET} values");
+            scope.fail("too-large", &format!("{path}.from"), what, None);
+            return None;
+        }
         let mut is_known = true;
         for name in names_in(&from) {
             let whole = scope.span(&format!("{path}.from"));
@@ -176,7 +184,11 @@ fn captions(scope: &mut Scope<'_, '_>, caption: &Localized, path: &str) {
             true => format!("{path}.{code}"),
             false => path.to_owned(),
         };
-        for name in dollar_names(words) {
+        if dollar_names(words).nth(MAX_NAMES).is_some() {
+            let what = format!("the caption names more than {MAX_NAMES} values");
+            scope.fail("too-large", &path, what, Some("say less at once"));
+        }
+        for name in dollar_names(words).take(MAX_NAMES) {
             let span = scope.reader.source.find_within(&scope.span(&path), &format!("${name}"));
             scope.use_name(name, &span);
         }

@@ -297,6 +297,18 @@ impl Figure {
     }
 }
 
+/// Numbers, words and lists in a model's settings, all counted.
+pub(crate) fn n_values(from: &ModelRef) -> usize {
+    fn count(value: &vramlab_units::Value) -> usize {
+        match value {
+            vramlab_units::Value::Array(list) => 1 + list.iter().map(count).sum::<usize>(),
+            vramlab_units::Value::Object(map) => 1 + map.values().map(count).sum::<usize>(),
+            _ => 1,
+        }
+    }
+    from.set.values().map(count).sum()
+}
+
 /// The `$names` in a model's settings, once for each time they stand there.
 pub(crate) fn names_in(from: &ModelRef) -> Vec<String> {
     fn walk(value: &vramlab_units::Value, out: &mut Vec<String>) {
