@@ -89,7 +89,9 @@ fn draft_ui(app: &mut App, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
         .hint_text(NEXT.get(lang))
         .font(tokens.font(Type::Note))
         .desired_width(f32::INFINITY);
-    if ui.add(edit).changed() {
+    let response = ui.add(edit);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, NEXT.get(lang)));
+    if response.changed() {
         app.notebook_saver.changed(app.now_secs);
     }
 }
