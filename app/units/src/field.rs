@@ -33,6 +33,10 @@ pub enum FieldKind {
         min: i64,
         max: i64,
     },
+    /// Words of a small language that the model reads itself, e.g. a trace of allocations.
+    Text {
+        max_len: usize,
+    },
 }
 
 /// One field of a question, an answer or a parameter set.
@@ -86,6 +90,7 @@ impl FieldSpec {
             FieldKind::IntList { min_len, max_len, min, max } => {
                 format!("a list of {min_len} to {max_len} integers from {min} to {max}")
             }
+            FieldKind::Text { max_len } => format!("a text of at most {max_len} bytes"),
         }
     }
 
@@ -127,6 +132,16 @@ impl FieldSpec {
                     .collect::<Result<Vec<_>, _>>()
                     .map(Value::Array)
             }
+            FieldKind::Text { max_len } => match value.as_str() {
+                Some(text) if text.len() <= *max_len => Ok(value.clone()),
+                // A long text is not repeated in the error.
+                Some(text) => Err(FieldError::Illegal {
+                    field: self.key.to_string(),
+                    value: format!("{} bytes of text", text.len()),
+                    legal: self.legal(),
+                }),
+                None => Err(bad()),
+            },
         }
     }
 }

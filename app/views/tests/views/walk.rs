@@ -15,6 +15,7 @@ fn extremes(field: &FieldSpec) -> Vec<Value> {
         FieldKind::Bool => vec![false.into(), true.into()],
         FieldKind::Choice { options } => options.iter().map(|option| option.to_string().into()).collect(),
         FieldKind::IntList { min_len, min, .. } => vec![vec![*min; *min_len].into()],
+        FieldKind::Text { max_len } => vec!["".into(), "x".repeat(*max_len).into()],
     }
 }
 
