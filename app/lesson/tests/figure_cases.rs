@@ -238,6 +238,18 @@ fn a_name_longer_than_a_line_is_refused() {
 }
 
 #[test]
+fn a_row_without_a_value_is_found() {
+    let text = figure(
+        "table",
+        &format!(
+            "slider = [{{ name = \"n\", means = \"n\", unit = \"1\", {ENDS} }}]\ncaption = \"$n\"\n\
+             column = [{{ label = \"inverse\", value = \"1 / n\" }}]\nrows = {{ sweep = \"n\", values = [1, 2, 0] }}"
+        ),
+    );
+    assert!(refuse(&text, "out-of-range", "0").what.contains("at 0 in the column \"inverse\""));
+}
+
+#[test]
 fn captions_and_questions_without_end_are_refused() {
     let names: String = (0..20_000).map(|n| format!("$q{n} ")).collect();
     let text = line(ENDS, "n").replace("At $n.", &format!("At $n. {names}"));

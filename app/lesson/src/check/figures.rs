@@ -6,7 +6,7 @@ use super::asks::{described, units_meet};
 use crate::answer::Values;
 use crate::chapter::ModelRef;
 use crate::figure::{Drawing, Expr, Figure, Scale, SheetRows, Slider, ValueSource, eval, names_in, picture};
-use vramlab_units::{FieldError, Localized};
+use vramlab_units::{FieldError, Lang, Localized};
 
 /// Positions of one slider that are tried, the others at their start.
 const MAX_TRIED: u64 = 48;
@@ -96,13 +96,22 @@ impl Checker<'_> {
                 return self.error("out-of-range", &at, what, Some(help.to_owned()));
             }
         }
-        self.empty_lines(figure, path);
+        self.gaps(figure, path);
     }
 
-    /// A line of which nothing can be drawn.
-    fn empty_lines(&mut self, figure: &Figure, path: &str) {
+    /// A line of which nothing can be drawn, a cell of a table without a value.
+    fn gaps(&mut self, figure: &Figure, path: &str) {
         let registry = self.registry;
         let Ok(shown) = eval::picture(figure, &Values::new(), &|id, set| registry.eval(id, set)) else { return };
+        if let picture::Drawn::Table(sheet) = &shown.drawn {
+            for (row_idx, row) in sheet.rows.iter().enumerate() {
+                let Some(column) = row.cells.iter().position(Option::is_none) else { continue };
+                let (row, column) = (row.label.get(Lang::En), sheet.columns[column].0.get(Lang::En));
+                let what = format!("the table has no value at {row} in the column \"{column}\"");
+                let help = "leave the row out, or catch the case with if(…)".to_owned();
+                return self.error("out-of-range", &format!("{path}.rows.values[{row_idx}]"), what, Some(help));
+            }
+        }
         if let picture::Drawn::Line(line) = &shown.drawn {
             let is_log = line.y.scale != Scale::Linear;
             let is_drawn = |y: f64| !is_log || y > 0.0;
