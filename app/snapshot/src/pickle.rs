@@ -72,6 +72,13 @@ pub struct Machine<'a> {
     pub heap: Compactor,
 }
 
+/// Python opens at most a thousand items at once for each level of nesting.
+const MOST_STACKED: usize = 4 << 20;
+/// A container costs its opcode, its place in the memo and what it is put into.
+const BYTES_A_SLOT: usize = 3;
+const BYTES_A_MEMO: usize = 2;
+const FEW: usize = 4096;
+
 type Step<T> = Result<T, PickleError>;
 
 impl<'a> Machine<'a> {
@@ -378,6 +385,9 @@ impl<'a> Machine<'a> {
 
     #[inline]
     fn push(&mut self, value: Value) -> Step<()> {
+        if self.stack.len() >= MOST_STACKED {
+            return Err(self.damaged("more values are open at once than plain data has"));
+        }
         self.stack.push(value);
         Ok(())
     }
@@ -403,6 +413,9 @@ impl<'a> Machine<'a> {
 
     fn push_slot(&mut self, slot: Slot) -> Step<()> {
         let idx = self.heap.add(slot);
+        if idx as usize > self.bytes.len() / BYTES_A_SLOT + FEW {
+            return Err(self.damaged("more containers than plain data of this length holds"));
+        }
         if self.generations.len() <= idx as usize {
             self.generations.push(0);
         }
@@ -427,6 +440,9 @@ impl<'a> Machine<'a> {
         // An honest memo has no more entries than the file has bytes.
         if idx > self.bytes.len() {
             return Err(self.damaged("a memo index beyond the size of the file"));
+        }
+        if self.memo.len() > self.bytes.len() / BYTES_A_MEMO + FEW {
+            return Err(self.damaged("the file remembers more than plain data of this length does"));
         }
         let generation = match value {
             Value::Slot(slot) => self.generations[slot as usize],

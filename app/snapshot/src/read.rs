@@ -75,18 +75,15 @@ impl Reader {
     /// One list of events a device.
     fn traces(&mut self, value: Value) -> Result<(), ReadError> {
         let devices = self.list(value, "device_traces")?;
-        let all = std::mem::take(&mut self.heap.events);
-        // One device holds all events in order: its list is the array.
-        let lists: Vec<Vec<Value>> = devices
-            .into_iter()
-            .enumerate()
-            .map(|(idx, device)| self.list(device, &format!("device_traces[{idx}]")))
-            .collect::<Result<_, _>>()?;
-        for (device, list) in lists.into_iter().enumerate() {
-            let is_all =
-                list.len() == all.len() && list.iter().enumerate().all(|(idx, item)| *item == Value::Event(idx as u32));
+        let mut all = std::mem::take(&mut self.heap.events);
+        for (device, value) in devices.into_iter().enumerate() {
+            let list = self.take_list(value, &format!("device_traces[{device}]"))?;
+            // One device holds all events in order: its list is the array.
+            let is_all = !list.is_empty()
+                && list.len() == all.len()
+                && list.iter().enumerate().all(|(idx, item)| *item == Value::Event(idx as u32));
             if is_all {
-                self.out.traces.push(all.clone());
+                self.out.traces.push(std::mem::take(&mut all));
                 continue;
             }
             let mut events = Vec::with_capacity(list.len());
@@ -98,7 +95,7 @@ impl Reader {
                         "an event with an action",
                     ));
                 };
-                events.push(all[at as usize]);
+                events.extend(all.get(at as usize));
             }
             self.out.traces.push(events);
         }
@@ -290,6 +287,16 @@ impl Reader {
             },
             other => Err(self.wrong(path, other, "a list")),
         }
+    }
+
+    /// A list that nothing else reads.
+    fn take_list(&mut self, value: Value, path: &str) -> Result<Vec<Value>, ReadError> {
+        if let Value::Slot(slot) = value
+            && let Slot::List(items) = &mut self.heap.slots[slot as usize]
+        {
+            return Ok(std::mem::take(items));
+        }
+        self.list(value, path)
     }
 
     fn items(&self, value: Value) -> Vec<Value> {
