@@ -1,5 +1,7 @@
 //! Real samples are recognised whole and by their beginning; hostile bytes cost nothing and never panic.
 
+#![expect(clippy::unwrap_used, reason = "suites may unwrap")]
+
 use proptest::prelude::*;
 use std::io::{Cursor, Write as _};
 use vramlab_sniff::{Head, Kind, Sniffed, sniff};
