@@ -133,15 +133,18 @@ impl AuthorFigure {
         let room = ui.available_width();
         let brush = Brush { painter: ui.painter().clone(), tokens, lang };
         let size = size_of(&brush, &picture.drawn, room.max(figure::LEAST_WIDTH));
-        if size.x > room + 0.5 {
-            ScrollArea::horizontal().id_salt("author-figure").show(ui, |ui| self.picture_ui(ui, tokens, lang, size));
+        let words = if size.x > room + 0.5 {
+            let scrolled = ScrollArea::horizontal().id_salt("author-figure");
+            scrolled.show(ui, |ui| self.picture_ui(ui, tokens, lang, size)).inner
         } else {
-            self.picture_ui(ui, tokens, lang, size);
-        }
+            self.picture_ui(ui, tokens, lang, size)
+        };
+        figure::readout_ui(ui, tokens, &words);
     }
 
-    fn picture_ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang, size: Vec2) {
-        let Ok(picture) = &self.picture else { return };
+    /// Paints the picture, lets the reader steer it, and gives the line under it.
+    fn picture_ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang, size: Vec2) -> String {
+        let Ok(picture) = &self.picture else { return String::new() };
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
         let response = if response.has_focus() { response.interact(Sense::click_and_drag()) } else { response };
         let brush = Brush { painter: ui.painter_at(rect.expand(tokens.px(4.0))), tokens, lang };
@@ -155,12 +158,17 @@ impl AuthorFigure {
         let rest = words.clone().unwrap_or_else(|| words::rest(&picture.drawn, lang, self.ghost().is_some()));
         figure::focus_ring(ui, tokens, &response);
         figure::speak(&response, picture.caption.get(lang), words.as_deref().filter(|_| response.has_focus()));
+        let before = self.cursor;
         let marker = self.steer(&brush, ui, &response, rect, (n, at));
-        figure::readout_ui(ui, tokens, &rest);
+        let moved = self.cursor.filter(|_| self.cursor != before);
+        if let Some((area, _)) = moved.and_then(|idx| items.areas.iter().find(|(_, of)| *of == idx)) {
+            ui.scroll_to_rect(area.expand(tokens.px(8.0)), None);
+        }
         if let Some((name, value)) = marker {
             self.sliders.insert(name, value);
             self.recompute();
         }
+        rest
     }
 
     /// Pointer and keyboard. Along a line they move the slider of the x axis; elsewhere the cursor goes from thing to
