@@ -6,8 +6,8 @@ use crate::page::prose;
 use crate::route::Route;
 use crate::widgets;
 use egui::{RichText, Ui};
-use vramlab_kit::tokens::{Tokens, Type};
 use std::sync::Arc;
+use vramlab_kit::tokens::{Tokens, Type};
 use vramlab_lesson::{Chapter, Figure, Step, VisualizerStep};
 use vramlab_units::{FieldError, Lang, Localized, Map, Text};
 use vramlab_views::{AuthorFigure, View, ViewAction, ViewCx};
@@ -59,14 +59,7 @@ impl Source<'_> {
     }
 }
 
-pub fn ui(
-    app: &mut App,
-    ui: &mut Ui,
-    chapter: &Chapter,
-    step: &Step,
-    figure: Source<'_>,
-    actions: &mut Vec<Action>,
-) {
+pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, figure: Source<'_>, actions: &mut Vec<Action>) {
     let tokens = app.tokens().clone();
     let lang = app.lang();
     open(app, &chapter.id, &step.id, figure, lang);

@@ -10,7 +10,8 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, problem: &Problem) {
     let what = format!("{}: {}", problem.severity.id(), problem.what);
     ui.label(RichText::new(what).font(tokens.font(Type::NoteStrong)).color(color));
     let place = &problem.place;
-    let at = if place.line > 0 { format!("{}:{}:{}", place.file, place.line, place.column) } else { place.file.clone() };
+    let at =
+        if place.line > 0 { format!("{}:{}:{}", place.file, place.line, place.column) } else { place.file.clone() };
     ui.label(RichText::new(at).font(tokens.font(Type::MonoSmall)).color(tokens.muted));
     let font = tokens.font(Type::MonoSmall);
     let letter = ui.painter().layout_no_wrap("M".to_owned(), font.clone(), tokens.ink).size().x;
