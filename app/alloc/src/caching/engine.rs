@@ -168,18 +168,18 @@ impl<D: Device> Caching<D> {
     fn fetch(&mut self, pool: usize, stream: u32, size: u64) -> Result<(BlockId, Why), Error> {
         self.collect_garbage();
         let segment_bytes = self.config.segment_bytes(size);
-        if let Some(id) = self.from_device(pool, stream, size, segment_bytes) {
+        if let Some(id) = self.ask_device(pool, stream, size, segment_bytes) {
             return Ok((id, Why::Device));
         }
         if self.return_oversize(pool, stream, size)
-            && let Some(id) = self.from_device(pool, stream, size, segment_bytes)
+            && let Some(id) = self.ask_device(pool, stream, size, segment_bytes)
         {
             return Ok((id, Why::AfterReturning));
         }
         if self.captures.is_empty() {
             self.empty_cache();
             self.stats.n_retries += 1;
-            if let Some(id) = self.from_device(pool, stream, size, segment_bytes) {
+            if let Some(id) = self.ask_device(pool, stream, size, segment_bytes) {
                 return Ok((id, Why::AfterFlush));
             }
         }
@@ -193,7 +193,7 @@ impl<D: Device> Caching<D> {
         })
     }
 
-    fn from_device(&mut self, pool: usize, stream: u32, size: u64, segment_bytes: u64) -> Option<BlockId> {
+    fn ask_device(&mut self, pool: usize, stream: u32, size: u64, segment_bytes: u64) -> Option<BlockId> {
         if let Some(fraction) = self.config.fraction {
             let limit = (fraction * self.device.total_bytes() as f64) as u64;
             let reserved = self.stats.get(Metric::ReservedBytes, super::Class::All).current;
