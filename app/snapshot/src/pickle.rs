@@ -469,7 +469,7 @@ impl<'a> Machine<'a> {
     }
 
     fn pairs(&self, items: &[Value]) -> Step<Vec<(Value, Value)>> {
-        if items.len() % 2 != 0 {
+        if !items.len().is_multiple_of(2) {
             return Err(self.damaged("a key without a value"));
         }
         Ok(items.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
@@ -478,7 +478,7 @@ impl<'a> Machine<'a> {
     fn set_items(&mut self) -> Step<()> {
         let mark = self.marks.pop().filter(|mark| *mark <= self.stack.len());
         let mark = mark.ok_or_else(|| self.damaged("there is no mark"))?;
-        if (self.stack.len() - mark) % 2 != 0 {
+        if !(self.stack.len() - mark).is_multiple_of(2) {
             return Err(self.damaged("a key without a value"));
         }
         let Some(Value::Slot(slot)) = mark.checked_sub(1).and_then(|idx| self.stack.get(idx)).copied() else {

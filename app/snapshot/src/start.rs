@@ -83,11 +83,7 @@ impl Walk {
 
     fn back(&mut self, event: &crate::Event) {
         match event.action {
-            Action::Alloc => {
-                if self.held.remove(&event.address).is_none() {
-                    self.n_unexplained += 1;
-                }
-            }
+            Action::Alloc => self.n_unexplained += u64::from(self.held.remove(&event.address).is_none()),
             Action::FreeCompleted => {
                 let held = Held { size: None, requested: event.size, is_pending: true };
                 self.held.insert(event.address, held);
