@@ -243,9 +243,7 @@ impl<D: Device> Bfc<D> {
 
     /// Asks the device for a region, and for less and less if it refuses.
     fn extend(&mut self, rounded: u64) -> bool {
-        let page = if self.options.arena_start_bytes.is_some() { PAGE } else { UNIT };
-        let available = (self.options.limit_bytes - self.pool_bytes) / page * page;
-        let least = (rounded - self.tail_of_arena().min(rounded - UNIT)).next_multiple_of(page);
+        let (page, available, least) = self.bounds(rounded);
         if least > available {
             return false;
         }
@@ -398,6 +396,27 @@ impl<D: Device> Bfc<D> {
     #[inline]
     fn at_mut(&mut self, id: ChunkId) -> &mut Chunk {
         &mut self.chunks[id.0 as usize]
+    }
+
+    /// What the device would be asked for first, for a rounded request that finds no chunk; 0 if the limit forbids it.
+    pub fn next_region_bytes(&self, rounded: u64) -> u64 {
+        let (page, available, least) = self.bounds(rounded);
+        if least > available {
+            return 0;
+        }
+        let mut bytes = self.next_region_bytes.max(page);
+        while least > bytes {
+            bytes *= 2;
+        }
+        bytes.min(available)
+    }
+
+    /// The page of the pool, what it may still grow by, and what a request needs at least.
+    fn bounds(&self, rounded: u64) -> (u64, u64, u64) {
+        let page = if self.options.arena_start_bytes.is_some() { PAGE } else { UNIT };
+        let available = (self.options.limit_bytes - self.pool_bytes) / page * page;
+        let least = (rounded - self.tail_of_arena().min(rounded - UNIT)).next_multiple_of(page);
+        (page, available, least)
     }
 
     pub fn largest_free(&self) -> u64 {

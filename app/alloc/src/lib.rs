@@ -3,7 +3,8 @@
 //! Read `caching/mod.rs` first: PyTorch's caching allocator, native and with expandable segments. It asks a
 //! [`caching::Device`] for memory, so that a simulated card, a recorded one and a real one are the same to it. Beside it
 //! stand TensorFlow's and XLA's `bfc.rs` with JAX's settings in `jax.rs`, the stream-ordered pool of `cudaMallocAsync`,
-//! and `plain.rs`, the driver alone. `trace.rs` is the trace that all of them take.
+//! and `plain.rs`, the driver alone. `replay/` plays one `trace.rs` through any of them and says why each block
+//! was taken.
 
 pub mod bfc;
 pub mod caching;
@@ -11,6 +12,7 @@ mod gaps;
 pub mod generate;
 pub mod jax;
 pub mod plain;
+pub mod replay;
 pub mod stream_pool;
 pub mod trace;
 

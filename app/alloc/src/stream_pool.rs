@@ -68,6 +68,8 @@ pub struct StreamPool {
     pub release_threshold_bytes: u64,
     /// Exactly what was asked for and not freed yet.
     pub used_bytes: u64,
+    /// As used, rounded up to the spacing of blocks.
+    pub occupied_bytes: u64,
     pub peak_used_bytes: u64,
     pub peak_reserved_bytes: u64,
     blocks: BTreeMap<u64, Block>,
@@ -85,6 +87,7 @@ impl StreamPool {
             card: Card::new(capacity_bytes),
             release_threshold_bytes,
             used_bytes: 0,
+            occupied_bytes: 0,
             peak_used_bytes: 0,
             peak_reserved_bytes: 0,
             blocks: BTreeMap::new(),
@@ -107,6 +110,7 @@ impl StreamPool {
         };
         self.blocks.insert(address, Block { size, requested: bytes });
         self.used_bytes += bytes;
+        self.occupied_bytes += size;
         self.peak_used_bytes = self.peak_used_bytes.max(self.used_bytes);
         Ok(Some(Served { address, size, source }))
     }
@@ -196,6 +200,7 @@ impl StreamPool {
     pub fn free(&mut self, address: u64, stream: u32) -> bool {
         let Some(block) = self.blocks.remove(&address) else { return false };
         self.used_bytes -= block.requested;
+        self.occupied_bytes -= block.size;
         let era = self.eras.get(&stream).copied().unwrap_or(0);
         self.put_back(Gap { address, size: block.size }, Owner::Stream { stream, era });
         true

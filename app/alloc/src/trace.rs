@@ -136,6 +136,7 @@ pub struct Builder {
     requests: Vec<Request>,
     /// Captured streams with their private pools.
     captures: Vec<(u32, u32)>,
+    destroyed: Vec<u32>,
 }
 
 impl Builder {
@@ -202,6 +203,7 @@ impl Builder {
                 if self.captures.iter().any(|(_, captured)| *captured == pool) {
                     return Err(self.bad(&word, "this graph is still being captured"));
                 }
+                self.destroyed.push(pool);
             }
             Event::Sync | Event::EmptyCache if !self.captures.is_empty() => {
                 return Err(self.bad(&word, "not while a graph is being captured"));
@@ -220,6 +222,9 @@ impl Builder {
         self.check_pool(word, pool)?;
         if self.captures.iter().any(|(captured, _)| *captured == stream) {
             return Err(self.bad(word, "a graph is already being captured on this stream"));
+        }
+        if self.destroyed.contains(&pool) {
+            return Err(self.bad(word, "this graph was destroyed before; give the next one another pool"));
         }
         self.captures.push((stream, pool));
         Ok(())
@@ -380,6 +385,7 @@ mod tests {
             ("capture:1 capture:2", 1, "already"),
             ("capture:0", 0, "private pools are 1 to"),
             ("capture:1 destroy:1", 1, "still being captured"),
+            ("destroy:1 capture:1", 1, "destroyed before"),
             ("hello", 0, "it must be NAME:SIZE"),
             ("a b:1", 0, "it must be NAME:SIZE"),
             (":5", 0, "a name is of letters"),
