@@ -72,7 +72,10 @@ fn run(stage: &mut Stage<'_>) -> Result<Taken, RunError> {
         team.launch(before); // leaves exactly its own steps behind for the check
         Ok::<_, RunError>((subject, reference))
     });
-    let (samples_ns, alone_ns) = samples?;
+    let (samples_ns, mut alone_ns) = samples?;
+    // One core does the same job in every sample: its calmest run is the reference of all of them.
+    let calmest = alone_ns.iter().copied().fold(f64::INFINITY, f64::min);
+    alone_ns.fill(calmest);
     for place in stage.memory.output("out")? {
         *place = n_done.load(Ordering::Relaxed);
     }
