@@ -14,7 +14,7 @@ fn data(name: &str) -> Vec<u8> {
 }
 
 fn snapshot(name: &str) -> Snapshot {
-    read(&data(&format!("{name}.pickle.gz")), LIMIT).unwrap()
+    read(&data(&format!("{name}.pickle.gz")), LIMIT).expect("a snapshot")
 }
 
 /// What the recording's own README says.
@@ -111,8 +111,8 @@ fn check_run(expected: &Expected, snapshot: &Snapshot, got: &Replay) {
 
 /// `memory_stats()` of the process, under PyTorch's own names: 54 counters.
 fn check_stats(name: &str, got: &Replay) {
-    let recorded: serde_json::Value = serde_json::from_slice(&data(&format!("{name}.json"))).unwrap();
-    let recorded = recorded["stats"].as_object().unwrap();
+    let recorded: serde_json::Value = serde_json::from_slice(&data(&format!("{name}.json"))).expect("JSON");
+    let recorded = recorded["stats"].as_object().expect("counters");
     let mut n = 0;
     for (key, value) in got.stats.named() {
         assert_eq!(recorded.get(&key).and_then(serde_json::Value::as_u64), Some(value), "{name}: {key}");
