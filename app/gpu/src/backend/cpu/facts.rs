@@ -86,9 +86,10 @@ fn name(info: &str) -> String {
 
 fn driver() -> String {
     let version = read("/proc/sys/kernel/osrelease");
-    match version.trim() {
+    // What distributions and clouds add to the number says nothing about the measurement.
+    match version.trim().split(['-', '+']).next().unwrap_or_default() {
         "" => std::env::consts::OS.to_owned(),
-        version => format!("Linux {version}"),
+        number => format!("Linux {number}"),
     }
 }
 
