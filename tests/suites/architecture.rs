@@ -10,7 +10,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     // Tools for contributors, never shipped. `bindgen` makes the page's files: the text version and the list of what is fetched.
     ("xtask", &[]),
     ("bindgen", &["units", "model", "lesson", "content"]),
-    ("model", &["units"]),
+    ("model", &["units", "alloc"]),
     ("trace", &["units"]),
     ("lesson", &["units"]),
     ("sniff", &["units", "trace"]),
@@ -18,9 +18,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("snapshot", &["units", "alloc"]),
     ("gpu", &["units", "model", "trace"]),
     ("kit", &["units"]),
-    ("views", &["units", "model", "trace", "lesson", "gpu", "kit"]),
-    ("shell", &["units", "model", "trace", "lesson", "sniff", "gpu", "content", "kit", "views"]),
-    ("desktop", &["units", "model", "trace", "lesson", "sniff", "gpu", "content", "kit", "views", "shell"]),
+    ("views", &["units", "model", "trace", "lesson", "snapshot", "gpu", "kit"]),
+    ("shell", &["units", "model", "trace", "lesson", "sniff", "snapshot", "gpu", "content", "kit", "views"]),
+    ("desktop", &["units", "model", "trace", "lesson", "sniff", "snapshot", "gpu", "content", "kit", "views", "shell"]),
     ("web", &["units", "trace", "lesson", "gpu", "content", "shell"]),
 ];
 

@@ -5,13 +5,16 @@
 //! experiments and checks all ask the same code.
 
 pub mod access;
+mod alloc_fields;
 pub mod amdahl;
 pub mod aos_soa;
 pub mod bank_conflicts;
 pub mod batch_knee;
+pub mod bfc_allocator;
 pub mod bottleneck;
 pub mod bytes_in_flight;
 pub mod cache_levels;
+pub mod caching_allocator;
 pub mod coalescing;
 pub mod compare_runs;
 pub mod cpu_aos_soa;
@@ -32,7 +35,9 @@ pub mod roofline;
 pub mod sample_plan;
 pub mod samples;
 pub mod schema;
+pub mod size_rounding;
 pub mod stream;
+pub mod stream_pool;
 pub mod strided_bandwidth;
 pub mod thread_index;
 pub mod transpose;

@@ -4,9 +4,11 @@ use crate::amdahl::Amdahl;
 use crate::aos_soa::AosSoa;
 use crate::bank_conflicts::BankConflicts;
 use crate::batch_knee::BatchKnee;
+use crate::bfc_allocator::BfcAllocator;
 use crate::bottleneck::Bottleneck;
 use crate::bytes_in_flight::BytesInFlight;
 use crate::cache_levels::CacheLevels;
+use crate::caching_allocator::CachingAllocator;
 use crate::coalescing::Coalescing;
 use crate::compare_runs::CompareRuns;
 use crate::cpu_aos_soa::CpuAosSoa;
@@ -23,6 +25,8 @@ use crate::op_intensity::OpIntensity;
 use crate::peak_bandwidth::PeakBandwidth;
 use crate::roofline::Roofline;
 use crate::sample_plan::SamplePlan;
+use crate::size_rounding::SizeRounding;
+use crate::stream_pool::StreamPool;
 use crate::strided_bandwidth::StridedBandwidth;
 use crate::thread_index::ThreadIndex;
 use crate::transpose::TransposeModel;
@@ -87,9 +91,11 @@ pub const MODELS: &[Entry] = &[
     entry::<AosSoa>(),
     entry::<BankConflicts>(),
     entry::<BatchKnee>(),
+    entry::<BfcAllocator>(),
     entry::<Bottleneck>(),
     entry::<BytesInFlight>(),
     entry::<CacheLevels>(),
+    entry::<CachingAllocator>(),
     entry::<Coalescing>(),
     entry::<CompareRuns>(),
     entry::<CpuAosSoa>(),
@@ -106,6 +112,8 @@ pub const MODELS: &[Entry] = &[
     entry::<PeakBandwidth>(),
     entry::<Roofline>(),
     entry::<SamplePlan>(),
+    entry::<SizeRounding>(),
+    entry::<StreamPool>(),
     entry::<StridedBandwidth>(),
     entry::<ThreadIndex>(),
     entry::<TransposeModel>(),

@@ -1,0 +1,64 @@
+//! Requests and frees a second of every allocator on one core: `cargo run --release -p vramlab-alloc --example speed`.
+//!
+//! Prints the median of five runs on two traces: small and large requests at random with some hundred alive, and training
+//! steps. Building the trace is not timed, the engine's bookkeeping of who holds what is.
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+
+use std::time::Instant;
+use vramlab_alloc::MIB;
+use vramlab_alloc::bfc::Options;
+use vramlab_alloc::caching::Config;
+use vramlab_alloc::generate::Pattern;
+use vramlab_alloc::jax::Policy;
+use vramlab_alloc::replay::{Kind, Player};
+use vramlab_alloc::trace::Trace;
+
+const N_RUNS: usize = 5;
+const CAPACITY: u64 = 140 << 30;
+
+fn kinds() -> Vec<(&'static str, Kind)> {
+    let caching = |text: &str| Config::parse(text).map_or_else(|_| Kind::Plain, Kind::Caching);
+    vec![
+        ("caching, native", caching("")),
+        ("caching, expandable", caching("expandable_segments:True")),
+        ("caching, divisions 4", caching("roundup_power2_divisions:4")),
+        ("BFC, growing", Kind::Bfc(Options::growing(CAPACITY))),
+        ("BFC, fixed", Kind::Bfc(Options::fixed(CAPACITY))),
+        ("JAX, 0.75+", Kind::Jax(Policy::default())),
+        ("stream-ordered pool", Kind::StreamPool { release_threshold_bytes: u64::MAX }),
+        ("cudaMalloc", Kind::Plain),
+    ]
+}
+
+/// Millions of requests and frees a second, the median of five.
+fn speed(trace: &Trace, kind: &Kind) -> f64 {
+    let mut rates: Vec<f64> = (0..N_RUNS)
+        .map(|_| {
+            let mut player = Player::new(trace, kind, CAPACITY);
+            let start = Instant::now();
+            let n = player.play_all();
+            n as f64 / start.elapsed().as_secs_f64() / 1e6
+        })
+        .collect();
+    rates.sort_by(f64::total_cmp);
+    rates[N_RUNS / 2]
+}
+
+fn main() {
+    let patterns = [
+        ("random, 300 alive", Pattern::Random { n_events: 2_000_000, n_live: 300, most_bytes: 64 * MIB }),
+        ("random, 10,000 alive", Pattern::Random { n_events: 2_000_000, n_live: 10_000, most_bytes: 4 * MIB }),
+        ("training", Pattern::TrainingStep { n_layers: 96, n_steps: 2000 }),
+    ];
+    for (name, pattern) in patterns {
+        match pattern.trace(1) {
+            Ok(trace) => {
+                println!("{name}: {} events, millions a second", trace.events().len());
+                for (kind_name, kind) in kinds() {
+                    println!("  {kind_name:<22} {:7.2}", speed(&trace, &kind));
+                }
+            }
+            Err(error) => println!("{name}: {error}"),
+        }
+    }
+}
