@@ -19,8 +19,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gpu", &["units", "model", "trace"]),
     ("kit", &["units"]),
     ("views", &["units", "model", "trace", "lesson", "snapshot", "gpu", "kit"]),
-    ("shell", &["units", "model", "trace", "lesson", "sniff", "snapshot", "gpu", "content", "kit", "views"]),
-    ("desktop", &["units", "model", "trace", "lesson", "sniff", "snapshot", "gpu", "content", "kit", "views", "shell"]),
+    ("shell", &["units", "model", "trace", "lesson", "sniff", "alloc", "snapshot", "gpu", "content", "kit", "views"]),
+    ("desktop", &["units", "model", "trace", "lesson", "sniff", "alloc", "snapshot", "gpu", "content", "kit", "views", "shell"]),
     ("web", &["units", "trace", "lesson", "gpu", "content", "shell"]),
 ];
 
@@ -32,7 +32,7 @@ const TEST_ARROWS: &[(&str, &str, &str)] = &[
 ];
 
 /// Crates that must stay free of the interface.
-const BELOW_KIT: &[&str] = &["units", "model", "trace", "lesson", "sniff", "gpu", "content"];
+const BELOW_KIT: &[&str] = &["units", "model", "trace", "lesson", "sniff", "alloc", "gpu", "content"];
 const INTERFACE: &[&str] = &["egui", "eframe", "egui_extras", "egui_plot", "egui_commonmark", "rfd", "winit", "wgpu"];
 
 /// What pure code may not see. `gpu` may behind its features: `backend`, `child`, `client`, `sys`, `wire`.
@@ -56,6 +56,7 @@ const PURE_TREES: &[&str] = &[
     "app/trace/src",
     "app/lesson/src",
     "app/sniff/src",
+    "app/alloc/src",
     "app/content/src",
     "app/kit/src",
     "app/views/src",

@@ -241,6 +241,10 @@ impl Platform for Native {
         }
     }
 
+    fn aside(&mut self, work: Box<dyn FnOnce() + Send>) {
+        Self::aside(self, |_| work());
+    }
+
     fn poll(&mut self) -> Vec<Event> {
         let mut out: Vec<Event> = self.events.try_iter().collect();
         let heard = self.client.as_mut().map(Client::poll).unwrap_or_default();
@@ -279,6 +283,8 @@ impl Platform for Native {
 
 /// Largest file that is read into memory when it is opened.
 const MAX_FILE_BYTES: u64 = 512 << 20;
+/// Snapshots of long recordings are large, and are read in one pass.
+const MAX_SNAPSHOT_BYTES: u64 = 4 << 30;
 /// What is looked at while a file hangs over the window.
 const PEEK: u64 = 64 << 10;
 const PEEK_WHOLE: u64 = 1 << 20;
@@ -297,12 +303,13 @@ pub fn read_for_opening(path: &Path) -> std::io::Result<(Vec<u8>, u64)> {
     if head.len() as u64 >= n_bytes {
         return Ok((head, n_bytes));
     }
-    let sniffed = vramlab_sniff::sniff(vramlab_sniff::Head { bytes: &head, n_bytes });
-    if vramlab_shell::intake::use_of(sniffed.kind) != vramlab_shell::intake::Use::Open {
+    let kind = vramlab_shell::intake::recognise(vramlab_sniff::Head { bytes: &head, n_bytes }).kind;
+    if vramlab_shell::intake::use_of(kind) != vramlab_shell::intake::Use::Open {
         return Ok((head, n_bytes));
     }
-    if n_bytes > MAX_FILE_BYTES {
-        let what = format!("{} MiB; at most {} MiB are opened", n_bytes >> 20, MAX_FILE_BYTES >> 20);
+    let most = if kind == vramlab_sniff::Kind::Snapshot { MAX_SNAPSHOT_BYTES } else { MAX_FILE_BYTES };
+    if n_bytes > most {
+        let what = format!("{} MiB; at most {} MiB are opened", n_bytes >> 20, most >> 20);
         return Err(std::io::Error::other(what));
     }
     Ok((std::fs::read(path)?, n_bytes))

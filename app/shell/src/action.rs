@@ -19,6 +19,10 @@ pub enum Action {
         before: Map,
         params: Map,
     },
+    /// What is looked at in the open snapshot changed: the address follows, the page stays.
+    SnapshotAddress(Map),
+    /// Opens a snapshot that is part of the program, by its path.
+    OpenExample(String),
     /// Takes the last change of a figure back, or makes it again.
     Undo,
     Redo,

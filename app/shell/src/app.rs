@@ -45,6 +45,7 @@ pub struct App {
     pub(crate) experiments: Experiments,
     pub(crate) steps: StepStates,
     pub(crate) study: crate::study::Study,
+    pub(crate) snapshot: crate::snapshot::Desk,
     pub(crate) route: Route,
     pub(crate) history: Vec<Route>,
     pub(crate) notes: Vec<Note>,
@@ -101,6 +102,7 @@ impl App {
             experiments: Experiments::default(),
             steps: StepStates::default(),
             study: crate::study::Study::default(),
+            snapshot: crate::snapshot::Desk::default(),
             route: Route::default(),
             history: Vec::new(),
             notes: Vec::new(),
@@ -269,6 +271,9 @@ impl App {
             if !route.params.is_empty() {
                 self.steps.open_with(chapter, step, &route.params);
             }
+        }
+        if route.page == Page::Snapshot {
+            self.snapshot.follow(&route.params);
         }
         self.note_place(&route);
         if matches!(route.page, Page::Start | Page::Files) {

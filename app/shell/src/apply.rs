@@ -30,6 +30,8 @@ impl App {
                 self.platform.set_route(&text, false);
                 self.settings.last_route = Some(text);
             }
+            Action::SnapshotAddress(params) => self.address_snapshot(params),
+            Action::OpenExample(path) => self.snapshot.wants_example(&path),
             Action::Undo => {
                 let state = self.changes.undo();
                 self.show_state(state);

@@ -83,6 +83,12 @@ pub const COMMANDS: &[Command] = &[
         action: |_| Ok(Action::Go(Route::page(Page::Files))),
     },
     Command {
+        id: "snapshot",
+        title: Text::new("显存快照", "Memory snapshot"),
+        shortcut: None,
+        action: |_| Ok(Action::Go(Route::page(Page::Snapshot))),
+    },
+    Command {
         id: "back",
         title: Text::new("后退", "Back"),
         shortcut: Some(KeyboardShortcut::new(Modifiers::ALT, Key::ArrowLeft)),

@@ -26,7 +26,8 @@ pub fn use_of(kind: Kind) -> Use {
     let later = |chapter, help| Use::Later { chapter, help };
     match kind {
         Kind::Trace | Kind::Pack | Kind::Chapter | Kind::Progress | Kind::Notebook => Use::Open,
-        Kind::Snapshot | Kind::MemorySummary => later("18_debugging", Some("/help/training_oom")),
+        Kind::Snapshot => Use::Open,
+        Kind::MemorySummary => later("18_debugging", Some("/help/training_oom")),
         Kind::OomMessage => later("18_debugging", Some("/help/training_oom")),
         Kind::HfConfig => later("16_attention", Some("/task/task-4")),
         Kind::Adapter => later("05_peak", Some("/task/task-2")),
@@ -51,6 +52,20 @@ pub fn use_of(kind: Kind) -> Use {
     }
 }
 
+/// What a file is; of a compressed one, what it holds if that is of use here.
+pub fn recognise(head: Head<'_>) -> Sniffed {
+    let sniffed = sniff(head);
+    if sniffed.kind != Kind::Archive {
+        return sniffed;
+    }
+    let inside = vramlab_snapshot::unpacked_head(head.bytes, UNPACKED_BYTES);
+    let inside = inside.map(|bytes| sniff(Head { bytes: &bytes, n_bytes: u64::MAX }));
+    inside.filter(|inside| inside.kind == Kind::Snapshot).unwrap_or(sniffed)
+}
+
+/// As much of a compressed file is unpacked to tell what it is.
+const UNPACKED_BYTES: usize = 256 << 10;
+
 /// The step of its chapter where such a file is read together with the reader.
 pub fn step_of(kind: Kind) -> Option<&'static str> {
     match kind {
@@ -62,7 +77,7 @@ pub fn step_of(kind: Kind) -> Option<&'static str> {
 
 /// Whether the beginning of a large file is all that is needed of it.
 pub fn is_head_enough(head: &[u8], n_bytes: u64) -> bool {
-    matches!(use_of(sniff(Head { bytes: head, n_bytes }).kind), Use::Later { .. })
+    matches!(use_of(recognise(Head { bytes: head, n_bytes }).kind), Use::Later { .. })
 }
 
 /// Kinds that are of use, as the page lists them.
@@ -143,7 +158,7 @@ impl Hovering {
 fn look(file: &egui::HoveredFile, platform: &mut dyn crate::platform::Platform) -> Hovered {
     let name = file.path.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
     let head = file.path.as_ref().and_then(|path| platform.peek(path));
-    let sniffed = head.as_ref().map(|(bytes, n_bytes)| sniff(Head { bytes, n_bytes: *n_bytes }));
+    let sniffed = head.as_ref().map(|(bytes, n_bytes)| recognise(Head { bytes, n_bytes: *n_bytes }));
     let is_folder = file.path.is_some() && sniffed.is_none() && file.mime.is_empty();
     Hovered { name: name.unwrap_or_else(|| file.mime.clone()), sniffed, is_folder }
 }
@@ -177,7 +192,7 @@ pub fn read_recent<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Rece
 impl App {
     /// A file arrived: whole, or the beginning of a large one. `path` is where it lies, if the platform can say.
     pub(crate) fn receive(&mut self, name: &str, path: Option<String>, bytes: &[u8], n_bytes: u64) {
-        let sniffed = sniff(Head { bytes, n_bytes });
+        let sniffed = recognise(Head { bytes, n_bytes });
         let (kind, is_whole) = (sniffed.kind, bytes.len() as u64 >= n_bytes);
         // Text under the name of a chapter is read as one, so that its author hears what is wrong with it.
         let is_chapter = kind == Kind::Text && name.ends_with(".toml");
@@ -210,6 +225,11 @@ impl App {
         match kind {
             Kind::Progress => return self.open_progress(name, bytes),
             Kind::Notebook => return self.import_notebook(name, bytes),
+            Kind::Snapshot => {
+                self.snapshot.take(name, bytes.to_vec());
+                self.go(Route::page(Page::Snapshot), true);
+                return true;
+            }
             _ => {}
         }
         match self.library.open_bytes(name, bytes, lang) {

@@ -3,7 +3,7 @@
 //! Read `app.rs` first (state, and the loop of a frame), then `apply.rs` (what actions and events do) and `platform.rs`
 //! (what differs between desktop and browser). `page/` paints a chapter's steps, `panels/` what surrounds them.
 //! `experiments.rs` is the life of a run, `library.rs` what there is to learn and to run, `study/` what reaches over
-//! chapters: reviews and calibration.
+//! chapters: reviews and calibration. `snapshot/` is the page of a memory snapshot.
 
 pub mod action;
 pub mod answers;
@@ -23,6 +23,7 @@ mod registry;
 pub mod report;
 pub mod route;
 pub mod settings;
+pub mod snapshot;
 mod spoken;
 /// Not for the browser, where a dropped file can only be read later.
 #[cfg(not(target_arch = "wasm32"))]

@@ -105,6 +105,10 @@ pub trait Platform {
     /// Starts a job on an open back end; answers with the job's id, by which its events are told apart.
     fn start(&mut self, backend: Backend, job: Job) -> Result<u64, RunError>;
     fn cancel(&mut self, job_id: u64);
+    /// Does `work` that takes long: on a thread where there is one, else at once. A frame follows when it is done.
+    fn aside(&mut self, work: Box<dyn FnOnce() + Send>) {
+        work();
+    }
     /// Everything that happened since the last call.
     fn poll(&mut self) -> Vec<Event>;
 

@@ -39,6 +39,8 @@ pub enum Page {
     },
     /// What can be opened, what was opened lately, and what became of the last file.
     Files,
+    /// A memory snapshot: the one that is open, or how to record one.
+    Snapshot,
     Settings,
     /// The questions that are due, over all chapters.
     Review,
@@ -80,6 +82,7 @@ impl Route {
                 answers: answers.iter().take(MAX_ANSWERS).map(|answer| (*answer).to_owned()).collect(),
             },
             ["files"] => Page::Files,
+            ["snapshot"] => Page::Snapshot,
             ["settings"] => Page::Settings,
             ["review"] => Page::Review,
             _ => {
@@ -110,6 +113,7 @@ impl Route {
             Page::Settings => "/settings".to_owned(),
             Page::Review => "/review".to_owned(),
             Page::Files => "/files".to_owned(),
+            Page::Snapshot => "/snapshot".to_owned(),
             Page::Route { id } => format!("/route/{}", encode(id)),
             Page::Task { id } => format!("/task/{}", encode(id)),
             Page::Evidence { route: None } => "/evidence".to_owned(),
@@ -219,6 +223,7 @@ mod tests {
             "/help",
             "/help/slow_link/host/large",
             "/files",
+            "/snapshot?colour=site&cursor=12",
         ] {
             let (route, notes) = Route::parse(text);
             assert_eq!((route.text().as_str(), notes.len()), (text, 0));

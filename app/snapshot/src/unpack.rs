@@ -38,3 +38,17 @@ fn take(reader: impl std::io::Read, limit: usize, kind: &'static str) -> Result<
         Err(error) => Err(UnpackError::Damaged { kind, n_bytes: out.len(), why: error.to_string() }),
     }
 }
+
+/// The first `n` bytes that a compressed file unpacks to, for telling what it is; `None` if it is not compressed.
+pub fn unpacked_head(bytes: &[u8], n: usize) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    // A stream that is cut or damaged still has a beginning.
+    let _cut = if bytes.starts_with(GZIP) {
+        flate2::read::MultiGzDecoder::new(bytes).take(n as u64).read_to_end(&mut out).is_err()
+    } else if bytes.starts_with(ZSTD) {
+        ruzstd::decoding::StreamingDecoder::new(bytes).ok()?.take(n as u64).read_to_end(&mut out).is_err()
+    } else {
+        return None;
+    };
+    Some(out)
+}

@@ -18,6 +18,7 @@ mod memory_package;
 mod memory_hierarchy;
 mod roofline;
 mod sector_map;
+pub mod snapshot;
 mod steps;
 pub mod svg;
 mod thread_stepper;

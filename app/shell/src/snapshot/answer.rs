@@ -1,0 +1,194 @@
+//! The answer on top: the peak and who held it, what the cache could not be used for, what was found, and what other
+//! settings would have reserved.
+
+use crate::guide::parts;
+use crate::platform::Platform;
+use crate::widgets;
+use egui::{RichText, Ui, vec2};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use vramlab_alloc::caching::{Class, Config, Metric};
+use vramlab_kit::tokens::{Tokens, Type, Verdict};
+use vramlab_kit::widgets::{key_number, meter};
+use vramlab_snapshot::Snapshot;
+use vramlab_snapshot::analysis::{Analysis, Cache, cache};
+use vramlab_snapshot::findings::{Finding, Kind, findings};
+use vramlab_snapshot::peak::{By, Holder, holders};
+use vramlab_snapshot::what_if::{USUAL, WhatIf, replay_under};
+use vramlab_units::{Bytes, Lang, Text, show};
+
+const PEAK: Text = Text::new("分配峰值", "peak allocated");
+const RESERVED: Text = Text::new("保留峰值", "peak reserved");
+const UNUSED: Text = Text::new("缓存却用不上", "cached, of no use");
+const EVENTS: Text = Text::new("事件", "events");
+const SENTENCE: Text = Text::new(
+    "最多同时用了 {peak}：{roles}。其中 {site} 一处就占 {size}（{share}）。",
+    "At most {peak} was in use at once: {roles}. {site} alone held {size} of it ({share}).",
+);
+const ROLE: Text = Text::new("{name} {size}", "{name} {size}");
+const AND: Text = Text::new("，", ", ");
+const MISS: Text = Text::new(
+    "最后一次向设备要内存时，缓存里有 {free} 空闲，申请的是 {asked}：{small} 都在放不下它的空洞里，最大的只有 {hole}。",
+    "When memory was last asked of the device, {free} lay free in the cache and {asked} was wanted: {small} of it in holes too small for that, the largest {hole}.",
+);
+const FITS: Text =
+    Text::new("录制里没有向设备要过内存。", "No memory was asked of the device while this was recorded.");
+const NO_FINDING: Text = Text::new(
+    "没有发现 · 没有显存不足，也没有逐步增长",
+    "nothing found · no request was refused, and nothing grows from step to step",
+);
+const OOM: Text = Text::new("显存不足 · ", "out of memory · ");
+const GROWS: Text = Text::new("逐步增长 · ", "it grows · ");
+const WHAT_IF: Text = Text::new("换个设置会保留多少", "What other settings would have reserved");
+const RECORDED: Text = Text::new("录制时的设置", "as recorded");
+const DEFAULTS: Text = Text::new("默认设置", "the defaults");
+const REFUSED: Text = Text::new("{size}，{n} 次放不下", "{size}, {n} refused");
+const REPLAYED: Text = Text::new(
+    "每一行都是把录下的同一串申请在该设置下重放一遍；重放与录制逐个地址核对：{right}/{all} 相同。",
+    "Each row replays the recorded requests under that setting. The replay under the recorded one was checked address by address: {right} of {all} agree.",
+);
+
+/// What is said about one device.
+pub struct Answers {
+    roles: Vec<Holder>,
+    sites: Vec<Holder>,
+    cache: Cache,
+    pub findings: Vec<Finding>,
+    what_if: Option<Vec<(String, WhatIf)>>,
+    waits_for: Option<Receiver<Vec<(String, WhatIf)>>>,
+}
+
+impl Answers {
+    pub fn of(snapshot: &Snapshot, analysis: &Analysis) -> Self {
+        let peak = analysis.timeline.peak();
+        Self {
+            roles: holders(snapshot, analysis, peak, By::Role),
+            sites: holders(snapshot, analysis, peak, By::Site),
+            cache: cache(snapshot, analysis),
+            findings: findings(snapshot, analysis),
+            what_if: None,
+            waits_for: None,
+        }
+    }
+
+    /// The replays under other settings run aside, once the page stands.
+    pub fn advance(&mut self, platform: &mut dyn Platform, snapshot: &Arc<Snapshot>, analysis: &Arc<Analysis>) -> bool {
+        if self.what_if.is_some() {
+            return false;
+        }
+        if let Some(from) = &self.waits_for {
+            self.what_if = from.try_recv().ok();
+            return self.what_if.is_some();
+        }
+        let (tell, from) = channel();
+        let (snapshot, analysis) = (Arc::clone(snapshot), Arc::clone(analysis));
+        self.waits_for = Some(from);
+        platform.aside(Box::new(move || {
+            let of = |settings: &str| {
+                let config = Config::parse(settings).ok()?;
+                Some((settings.to_owned(), replay_under(&snapshot, &analysis, &config)))
+            };
+            // Nobody waits any more if another file was opened meanwhile.
+            let _gone = tell.send(USUAL.iter().filter_map(|settings| of(settings)).collect()).is_err();
+        }));
+        true
+    }
+}
+
+fn bytes(bytes: u64) -> String {
+    show::bytes_binary(Bytes(bytes))
+}
+
+/// The card.
+pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, snapshot: &Snapshot, analysis: &Analysis, answers: &Answers) {
+    let stats = &analysis.replay.stats;
+    let peak = stats.get(Metric::AllocatedBytes, Class::All).peak;
+    let reserved = stats.get(Metric::ReservedBytes, Class::All).peak;
+    let unused = answers.cache.miss.map_or(0, |miss| miss.too_small);
+    widgets::card(ui, tokens, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = vec2(tokens.space.xl, tokens.space.s);
+            let n_events = snapshot.traces.get(analysis.device).map_or(0, Vec::len);
+            for (label, value, exact) in [
+                (PEAK, bytes(peak), Some(peak)),
+                (RESERVED, bytes(reserved), Some(reserved)),
+                (UNUSED, bytes(unused), Some(unused)),
+                (EVENTS, n_events.to_string(), None),
+            ] {
+                let exact = exact.map(|exact| format!("{exact}\u{2009}B"));
+                key_number(ui, tokens, label.get(lang), &value, exact.as_deref(), Verdict::Neutral);
+            }
+        });
+        ui.add_space(tokens.space.s);
+        parts::body(ui, tokens, &peak_sentence(lang, peak, answers), tokens.ink);
+        ui.add_space(tokens.space.xs);
+        parts::body(ui, tokens, &cache_sentence(lang, answers), tokens.ink);
+        ui.add_space(tokens.space.s);
+        findings_ui(ui, tokens, lang, answers);
+    });
+    ui.add_space(tokens.space.m);
+    what_if_ui(ui, tokens, lang, analysis, answers, reserved);
+}
+
+/// The peak and who held it.
+fn peak_sentence(lang: Lang, peak: u64, answers: &Answers) -> String {
+    let role = |holder: &Holder| {
+        ROLE.get(lang).replace("{name}", holder.label.get(lang)).replace("{size}", &bytes(holder.bytes))
+    };
+    let roles: Vec<String> = answers.roles.iter().take(4).map(role).collect();
+    let Some(site) = answers.sites.first() else { return String::new() };
+    SENTENCE
+        .get(lang)
+        .replace("{peak}", &bytes(peak))
+        .replace("{roles}", &roles.join(AND.get(lang)))
+        .replace("{site}", site.label.get(lang))
+        .replace("{size}", &bytes(site.bytes))
+        .replace("{share}", &show::with_unit(site.share, "%"))
+}
+
+fn cache_sentence(lang: Lang, answers: &Answers) -> String {
+    let Some(miss) = answers.cache.miss else { return FITS.get(lang).to_owned() };
+    MISS.get(lang)
+        .replace("{free}", &bytes(answers.cache.map.metrics.inactive))
+        .replace("{asked}", &bytes(miss.bytes))
+        .replace("{small}", &bytes(miss.too_small))
+        .replace("{hole}", &bytes(miss.largest_hole))
+}
+
+fn findings_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, answers: &Answers) {
+    if answers.findings.is_empty() {
+        widgets::verdict(ui, tokens, Verdict::Good, NO_FINDING.get(lang));
+    }
+    for finding in answers.findings.iter().take(4) {
+        let (tone, word) = match finding.kind {
+            Kind::Oom => (Verdict::Bad, OOM),
+            Kind::Growth | Kind::LeakSuspect => (Verdict::Caution, GROWS),
+        };
+        let end = if lang == Lang::Zh { "。" } else { ". " };
+        let words = format!("{}{}{end}{}", word.get(lang), finding.what.get(lang), finding.why.get(lang));
+        widgets::verdict(ui, tokens, tone, &words);
+    }
+}
+
+fn what_if_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, analysis: &Analysis, answers: &Answers, reserved: u64) {
+    let Some(rows) = &answers.what_if else { return };
+    let most = rows.iter().map(|(_, row)| row.peak_reserved).fold(reserved, u64::max).max(1);
+    widgets::card(ui, tokens, |ui| {
+        parts::heading(ui, tokens, WHAT_IF.get(lang));
+        let share = |bytes: u64| Some((bytes as f64 / most as f64) as f32);
+        meter(ui, tokens, RECORDED.get(lang), share(reserved), &bytes(reserved));
+        for (settings, row) in rows {
+            let name = if settings.is_empty() { DEFAULTS.get(lang) } else { settings };
+            let size = bytes(row.peak_reserved);
+            let value = match row.n_ooms {
+                0 => size,
+                n => REFUSED.get(lang).replace("{size}", &size).replace("{n}", &n.to_string()),
+            };
+            meter(ui, tokens, name, share(row.peak_reserved), &value);
+        }
+        ui.add_space(tokens.space.xs);
+        let (right, all) = (analysis.replay.n_right, analysis.replay.n_allocs);
+        let words = REPLAYED.get(lang).replace("{right}", &right.to_string()).replace("{all}", &all.to_string());
+        ui.label(RichText::new(words).font(tokens.font(Type::Small)).color(tokens.muted));
+    });
+}

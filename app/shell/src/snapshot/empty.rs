@@ -1,0 +1,76 @@
+//! Nothing is open: how a snapshot is recorded, and an example to look at meanwhile.
+
+use crate::action::Action;
+use crate::guide::parts;
+use crate::snapshot::desk;
+use crate::widgets;
+use egui::Ui;
+use vramlab_kit::tokens::Tokens;
+use vramlab_units::{Lang, Text};
+
+const HOW: Text = Text::new("录一份自己的", "Record one of your own");
+const STEPS: [Text; 3] = [
+    Text::new(
+        "在要看的那段代码之前打开记录。最多留 100 000 个事件，够几步训练。",
+        "Start recording before the code you want to see. The 100,000 events kept here are enough for a few training steps.",
+    ),
+    Text::new(
+        "跑几步就够：第一步会分配优化器状态，第三步起每步都一样。",
+        "A few steps are enough: the first allocates the optimizer's state, and from the third on they are alike.",
+    ),
+    Text::new(
+        "写成文件，再停止记录。想在显存不够时也留下它，就放进 except。",
+        "Write the file, then stop. To have it after an out-of-memory error too, do this in the except branch.",
+    ),
+];
+const CODE: [&str; 3] = [
+    "torch.cuda.memory._record_memory_history(max_entries=100_000)",
+    "for step in range(3):\n    train_step()",
+    "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")\ntorch.cuda.memory._record_memory_history(enabled=None)",
+];
+const COPY: Text = Text::new("复制", "Copy");
+const DROP: Text = Text::new(
+    "然后把 snapshot.pickle 拖进这个窗口（.gz、.zst 也行）。文件只在本机读取，不会上传，里面的代码引用一律不执行。",
+    "Then drop snapshot.pickle on this window (.gz and .zst work too). It is read here and uploaded nowhere, and no code that it refers to is ever run.",
+);
+const CHOOSE: Text = Text::new("选择文件…", "Choose a file…");
+const NO_FILE: Text = Text::new("手边没有？", "None at hand?");
+const OPEN: Text = Text::new("打开示例", "Open the example");
+const OPEN_NAMED: Text = Text::new("打开示例 {}", "Open the example {}");
+
+pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, actions: &mut Vec<Action>) {
+    widgets::card(ui, tokens, |ui| {
+        parts::heading(ui, tokens, HOW.get(lang));
+        for (text, code) in STEPS.iter().zip(CODE) {
+            parts::note(ui, tokens, text.get(lang), tokens.ink);
+            parts::code(ui, tokens, code, COPY.get(lang), actions);
+            ui.add_space(tokens.space.s);
+        }
+        parts::note(ui, tokens, DROP.get(lang), tokens.muted);
+        ui.add_space(tokens.space.s);
+        ui.horizontal_wrapped(|ui| {
+            if widgets::primary(ui, tokens, CHOOSE.get(lang)).clicked() {
+                actions.push(Action::OpenFile);
+            }
+        });
+    });
+    let examples: Vec<&str> = desk::examples().collect();
+    if examples.is_empty() {
+        return;
+    }
+    ui.add_space(tokens.space.m);
+    widgets::card(ui, tokens, |ui| {
+        parts::heading(ui, tokens, NO_FILE.get(lang));
+        ui.horizontal_wrapped(|ui| {
+            for path in &examples {
+                let label = match examples.len() {
+                    1 => OPEN.get(lang).to_owned(),
+                    _ => OPEN_NAMED.get(lang).replace("{}", desk::stem(path)),
+                };
+                if widgets::secondary(ui, tokens, &label).clicked() {
+                    actions.push(Action::OpenExample((*path).to_owned()));
+                }
+            }
+        });
+    });
+}

@@ -1,0 +1,171 @@
+//! The cards of the figures: what stands around each, and the controls that they share.
+
+use crate::guide::parts;
+use crate::snapshot::desk::Opened;
+use crate::widgets;
+use egui::{RichText, TextEdit, Ui, WidgetInfo};
+use vramlab_kit::paint::Area;
+use vramlab_kit::tokens::{Tokens, Type};
+use vramlab_kit::widgets::{Mark, check_box, legend, segmented};
+use vramlab_units::{Bytes, Lang, Text, show};
+use vramlab_views::snapshot::{Colour, Kind, histogram, moment};
+
+const OVER_TIME: Text = Text::new("显存随时间的变化", "Memory over time");
+const COLOURS: Text = Text::new("颜色", "Colour");
+const BY: [(Colour, Text); 3] = [
+    (Colour::Role, Text::new("按角色", "by role")),
+    (Colour::Site, Text::new("按代码位置", "by place in the code")),
+    (Colour::Stream, Text::new("按流", "by stream")),
+];
+const RESERVED: Text = Text::new("画出保留量", "Show what is reserved");
+const WHOLE: Text = Text::new("看全部", "Show all");
+const TO_PEAK: Text = Text::new("到峰值", "To the peak");
+const HINT: Text = Text::new(
+    "横轴是事件；一个像素里事件再多，也画其中最高的那一刻。拖动放大，双击复原，单击放光标；键盘：← → 移动（加 Shift 大步），+ − 缩放，0 复原。",
+    "Across: events. However many share a pixel, it shows the highest moment among them. Drag to zoom, double click for all, click for the cursor; keys: ← → move (Shift for more), + − zoom, 0 for all.",
+);
+const MAP: Text = Text::new("光标处的显存段", "Segments at the cursor");
+const MAP_WORDS: Text = Text::new(
+    "{at}：{n} 段，共 {reserved}，在用 {allocated}（其中取整多占 {rounding}）；{holes} 个空洞共 {inactive}，最大 {hole}。",
+    "{at}: {n} segments, {reserved} in all; {allocated} in use, {rounding} of it by rounding; {holes} holes of {inactive}, the largest {hole}.",
+);
+const HOLE: Text = Text::new("在用块之间的空洞", "hole beside blocks in use");
+const FREE: Text = Text::new("整段空闲（缓存）", "wholly free, cached");
+const LOG: Text = Text::new("分配器日志", "The allocator's log");
+const EVENTS: Text = Text::new("事件", "Events");
+const KINDS: [(Kind, Text); 5] = [
+    (Kind::All, Text::new("全部", "all")),
+    (Kind::Alloc, Text::new("申请", "requests")),
+    (Kind::Free, Text::new("释放", "frees")),
+    (Kind::Segment, Text::new("段", "segments")),
+    (Kind::Other, Text::new("其他", "others")),
+];
+const SEARCH: Text = Text::new("栈里的函数或文件", "function or file in the stack");
+const SIZE: Text = Text::new("只看 {from}–{to} ✕", "only {from}–{to} ✕");
+const STACKS: Text = Text::new("光标处的调用栈", "Stacks at the cursor");
+const STACKS_HINT: Text = Text::new(
+    "越宽占得越多；最外层的调用在上。深色是你自己的代码。点一层放大，再点一次退回。",
+    "The wider, the more it holds; the outermost call is on top. Darker frames are your own code. Press one to enlarge it, again to go back.",
+);
+const SIZES: Text = Text::new("申请的大小", "Sizes of requests");
+const SIZES_HINT: Text = Text::new(
+    "窗口之内，每根柱一个 2 的幂。点一根，日志只留它。",
+    "Those in the window, a bar for each power of two. Press one to narrow the log to it.",
+);
+
+fn small(ui: &mut Ui, tokens: &Tokens, text: &str) {
+    ui.add(egui::Label::new(RichText::new(text).font(tokens.font(Type::Small)).color(tokens.muted)).wrap());
+}
+
+/// Memory over time.
+pub fn timeline(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
+    widgets::card(ui, tokens, |ui| {
+        parts::heading(ui, tokens, OVER_TIME.get(lang));
+        ui.horizontal_wrapped(|ui| {
+            let mut colour = opened.scene.colour;
+            let options = BY.map(|(colour, text)| (colour, text.get(lang)));
+            if segmented(ui, tokens, COLOURS.get(lang), &mut colour, &options) {
+                opened.scene = opened.scene.in_colours(colour);
+            }
+            check_box(ui, tokens, &mut opened.look.shows_reserved, RESERVED.get(lang));
+            let n = opened.scene.n_events();
+            if (opened.look.from, opened.look.until) != (0, n) && widgets::link(ui, tokens, WHOLE.get(lang)).clicked() {
+                opened.look.show(0.0, n as f64, n);
+            }
+            let peak = opened.scene.analysis.timeline.peak();
+            if opened.look.cursor != peak && widgets::link(ui, tokens, TO_PEAK.get(lang)).clicked() {
+                opened.look.point_at(peak, n);
+            }
+        });
+        ui.add_space(tokens.space.s);
+        opened.timeline.ui(ui, tokens, lang, &opened.scene, &mut opened.look);
+        ui.add_space(tokens.space.xs);
+        bands_ui(ui, tokens, lang, opened);
+        small(ui, tokens, HINT.get(lang));
+    });
+}
+
+/// What each colour is, with what it holds at the cursor.
+fn bands_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &Opened) {
+    let scene = &opened.scene;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = tokens.space.m;
+        for (idx, band) in scene.bands.iter().enumerate() {
+            let size = show::bytes_binary(Bytes(band.value(opened.look.cursor)));
+            let words = format!("{}  {size}", band.label.get(lang));
+            vramlab_views::snapshot::band_chip(ui, tokens, scene.color(tokens, idx), &words);
+        }
+    });
+}
+
+/// The address space.
+pub fn map(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
+    widgets::card(ui, tokens, |ui| {
+        parts::heading(ui, tokens, MAP.get(lang));
+        let found = opened.map.at_cursor(&opened.scene, &opened.look);
+        let bytes = |bytes: u64| show::bytes_binary(Bytes(bytes));
+        let metrics = found.metrics;
+        let words = MAP_WORDS
+            .get(lang)
+            .replace("{at}", &moment(&opened.scene, opened.look.cursor, lang))
+            .replace("{n}", &found.segments.len().to_string())
+            .replace("{reserved}", &bytes(metrics.reserved))
+            .replace("{allocated}", &bytes(metrics.allocated))
+            .replace("{rounding}", &bytes(metrics.rounding))
+            .replace("{holes}", &metrics.n_holes.to_string())
+            .replace("{inactive}", &bytes(metrics.inactive))
+            .replace("{hole}", &bytes(metrics.largest_hole));
+        parts::note(ui, tokens, &words, tokens.ink);
+        ui.add_space(tokens.space.xs);
+        legend(
+            ui,
+            tokens,
+            &[(Mark::Area(Area::Fragmented), HOLE.get(lang)), (Mark::Area(Area::CachedFree), FREE.get(lang))],
+        );
+        ui.add_space(tokens.space.xs);
+        opened.map.ui(ui, tokens, lang, &opened.scene, &mut opened.look);
+    });
+}
+
+/// The log with its filters.
+pub fn log(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
+    widgets::card(ui, tokens, |ui| {
+        parts::heading(ui, tokens, LOG.get(lang));
+        ui.horizontal_wrapped(|ui| {
+            let options = KINDS.map(|(kind, text)| (kind, text.get(lang)));
+            segmented(ui, tokens, EVENTS.get(lang), &mut opened.look.filter.kind, &options);
+            let width = tokens.px(220.0).min(ui.available_width());
+            let edit = TextEdit::singleline(&mut opened.look.filter.text)
+                .hint_text(SEARCH.get(lang))
+                .font(tokens.font(Type::Note))
+                .desired_width(width);
+            let response = ui.add(edit);
+            response.widget_info(|| WidgetInfo::labeled(egui::Role::TextInput, true, SEARCH.get(lang)));
+            if let Some(log2) = opened.look.filter.log2_size {
+                let bytes = |log2: u32| show::bytes_binary(Bytes(1 << log2));
+                let words = SIZE.get(lang).replace("{from}", &bytes(log2)).replace("{to}", &bytes(log2 + 1));
+                if widgets::pill(ui, tokens, true, &words).clicked() {
+                    opened.look.filter.log2_size = None;
+                }
+            }
+        });
+        ui.add_space(tokens.space.xs);
+        opened.log.ui(ui, tokens, lang, &opened.scene, &mut opened.look);
+    });
+}
+
+/// Stacks and sizes.
+pub fn stacks(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
+    widgets::card(ui, tokens, |ui| {
+        parts::heading(ui, tokens, STACKS.get(lang));
+        small(ui, tokens, STACKS_HINT.get(lang));
+        ui.add_space(tokens.space.xs);
+        opened.icicle.ui(ui, tokens, lang, &opened.scene, &opened.look);
+    });
+    ui.add_space(tokens.space.m);
+    widgets::card(ui, tokens, |ui| {
+        parts::heading(ui, tokens, SIZES.get(lang));
+        small(ui, tokens, SIZES_HINT.get(lang));
+        histogram(ui, tokens, lang, &opened.scene, &mut opened.look);
+    });
+}

@@ -1,0 +1,151 @@
+//! What the figures draw: one device of a snapshot, its analysis, and which band of the stacked area every block is in.
+
+use egui::{Color32, Rect, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
+use std::sync::Arc;
+use vramlab_kit::{Role as Look, Tokens, Type, paint};
+use vramlab_snapshot::analysis::Analysis;
+use vramlab_snapshot::bands::{Band, bands};
+use vramlab_snapshot::lives::Life;
+use vramlab_snapshot::peak::{By, Key, key};
+use vramlab_snapshot::roles::Role;
+use vramlab_snapshot::{Event, Snapshot};
+
+/// What the colours tell apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colour {
+    #[default]
+    Role,
+    Site,
+    Stream,
+}
+
+impl Colour {
+    /// The name in addresses.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Role => "role",
+            Self::Site => "site",
+            Self::Stream => "stream",
+        }
+    }
+
+    pub fn from_id(id: &str) -> Option<Self> {
+        [Self::Role, Self::Site, Self::Stream].into_iter().find(|colour| colour.id() == id)
+    }
+
+    fn by(self) -> By {
+        match self {
+            Self::Role => By::Role,
+            Self::Site => By::Site,
+            Self::Stream => By::Stream,
+        }
+    }
+}
+
+/// Bands of their own; what is smaller is one band together.
+const TOP: usize = 8;
+
+/// A device of a snapshot, ready to be drawn.
+#[derive(Clone)]
+pub struct Scene {
+    pub snapshot: Arc<Snapshot>,
+    pub analysis: Arc<Analysis>,
+    pub colour: Colour,
+    /// The largest groups, then all others as one.
+    pub bands: Arc<Vec<Band>>,
+    /// The band of every life.
+    pub of_life: Arc<Vec<u8>>,
+}
+
+impl Scene {
+    pub fn new(snapshot: Arc<Snapshot>, analysis: Arc<Analysis>, colour: Colour) -> Self {
+        let bands = bands(&snapshot, &analysis, colour.by(), TOP);
+        let place = |idx: usize| {
+            let mine = key(&analysis, colour.by(), idx);
+            bands.iter().position(|band| band.key == Some(mine)).unwrap_or(bands.len().saturating_sub(1)) as u8
+        };
+        let of_life = (0..analysis.lives.len()).map(place).collect();
+        Self { snapshot, analysis, colour, bands: Arc::new(bands), of_life: Arc::new(of_life) }
+    }
+
+    /// The same device in other colours.
+    pub fn in_colours(&self, colour: Colour) -> Self {
+        Self::new(Arc::clone(&self.snapshot), Arc::clone(&self.analysis), colour)
+    }
+
+    pub fn events(&self) -> &[Event] {
+        self.snapshot.traces.get(self.analysis.device).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn n_events(&self) -> usize {
+        self.events().len()
+    }
+
+    /// Milliseconds from the first event to the last that is done; nothing where times were not recorded.
+    pub fn ms_at(&self, at: usize) -> Option<f64> {
+        let first = self.events().first().filter(|event| event.time_us > 0)?;
+        let last = self.events().get(at.checked_sub(1)?)?;
+        Some(last.time_us.saturating_sub(first.time_us) as f64 / 1e3)
+    }
+
+    pub fn life(&self, idx: u32) -> Option<&Life> {
+        self.analysis.lives.get(idx as usize)
+    }
+
+    /// The block that an alloc made, by the index of the event.
+    pub fn life_of_event(&self, event: usize) -> Option<u32> {
+        self.analysis.of_event.get(event).copied().flatten()
+    }
+
+    /// The colour of a band. Roles have their own everywhere in the program; places and streams go by order.
+    pub fn color(&self, tokens: &Tokens, band: usize) -> Color32 {
+        let n = self.bands.len();
+        match (self.colour, self.bands.get(band).and_then(|band| band.key)) {
+            (_, None) => rest(tokens),
+            (Colour::Role, Some(Key(role))) => {
+                let role = Role::ALL.into_iter().find(|candidate| *candidate as u32 == role);
+                role_color(tokens, role.unwrap_or_default())
+            }
+            (_, Some(_)) => tokens.series(band, n.max(2)),
+        }
+    }
+
+    /// The colour of a block.
+    pub fn color_of(&self, tokens: &Tokens, life: u32) -> Color32 {
+        match self.of_life.get(life as usize) {
+            Some(band) => self.color(tokens, usize::from(*band)),
+            None => rest(tokens),
+        }
+    }
+}
+
+fn rest(tokens: &Tokens) -> Color32 {
+    tokens.tint(tokens.muted, 0.45)
+}
+
+/// The colour of a role, as in every chapter.
+pub fn role_color(tokens: &Tokens, role: Role) -> Color32 {
+    let look = match role {
+        Role::Parameter => Look::Parameters,
+        Role::Gradient => Look::Gradients,
+        Role::Optimizer => Look::Optimizer,
+        Role::Activation => Look::Activations,
+        Role::KvCache => Look::KvCache,
+        Role::Workspace => Look::Workspace,
+        Role::Unknown => return rest(tokens),
+    };
+    tokens.role(look)
+}
+
+/// What a colour stands for, with its words.
+pub fn band_chip(ui: &mut Ui, tokens: &Tokens, color: Color32, words: &str) {
+    let galley = paint::elided(ui, tokens, Type::Small, tokens.ink, words, paint::most_width(ui) - tokens.px(18.0));
+    let size = vec2(tokens.px(16.0) + galley.size().x, tokens.px(20.0));
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(egui::Role::Label, true, words));
+    let square =
+        Rect::from_center_size(pos2(rect.left() + tokens.px(5.0), rect.center().y), Vec2::splat(tokens.px(10.0)));
+    ui.painter().rect_filled(square, 2.0, color);
+    let at = pos2(rect.left() + tokens.px(16.0), rect.center().y - galley.size().y / 2.0);
+    ui.painter().galley(at, galley, tokens.ink);
+}
