@@ -32,7 +32,7 @@ impl Model for Amdahl {
     const ID: &'static str = "amdahl";
     const TITLE: Text = Text::new("Amdahl 定律", "Amdahl's law");
     const ASSUMES: Text = Text::new(
-        "活的总量不变；能并行的部分均分而没有损耗；没有同步和通信的开销。",
+        "活的总量不变；能并行的部分均分，没有损耗；没有同步和通信的开销。",
         "The job keeps its size, the parallel part divides without loss, and neither waiting nor communication costs \
          anything.",
     );

@@ -115,7 +115,7 @@ pub struct AosSoa;
 
 impl Model for AosSoa {
     const ID: &'static str = "aos_soa";
-    const TITLE: Text = Text::new("结构体数组与数组结构体 (AoS, SoA)", "Array of structs or struct of arrays");
+    const TITLE: Text = Text::new("结构体数组与数组结构体（AoS，SoA）", "Array of structs or struct of arrays");
     const ASSUMES: Text = Text::new(
         "每个字段一次读取；数据不在 L2；同一块 DRAM 数据里的各字段只搬一次；在途字节足够多。",
         "One load for each field; the data are not in L2; a DRAM piece is fetched once for all fields in it; enough \

@@ -158,7 +158,7 @@ pub struct BankConflicts;
 
 impl Model for BankConflicts {
     const ID: &'static str = "bank_conflicts";
-    const TITLE: Text = Text::new("共享内存的 bank 冲突 (bank conflict)", "Bank conflicts in shared memory");
+    const TITLE: Text = Text::new("共享内存的 bank 冲突（bank conflict）", "Bank conflicts in shared memory");
     const ASSUMES: Text = Text::new(
         "32 个 bank，每个 4 字节；同一个字只取一次（广播）。8 字节访问分两个阶段，16 字节分四个；硬件可能合并阶段，所以宽访问的结果是上界。",
         "32 banks of 4 bytes; a word wanted by several lanes is fetched once (broadcast). 8-byte accesses go in two \

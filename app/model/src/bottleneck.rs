@@ -154,7 +154,7 @@ impl Model for Bottleneck {
             work("launches", "1", 1.0e12, "内核启动次数", "Kernel launches"),
             work("link_bytes", "B", 1.0e18, "经过主机链路的字节", "Bytes that cross the host link"),
             fields::peak(),
-            rate("peak_tflop_per_s", "TFLOP/s", 1.0e-3, 1.0e6, "算术峰值", "Peak arithmetic rate"),
+            rate("peak_tflop_per_s", "TFLOP/s", 1.0e-3, 1.0e6, "运算峰值", "Peak arithmetic rate"),
             rate("launch_us", "µs", 1.0e-3, 1.0e6, "一次启动的时间", "Time of one launch"),
             rate("link_gb_per_s", "GB/s", 1.0e-3, 1.0e6, "主机链路一个方向的速率", "Rate of the host link, one way"),
         ]

@@ -31,7 +31,7 @@ pub struct BytesInFlight;
 
 impl Model for BytesInFlight {
     const ID: &'static str = "bytes_in_flight";
-    const TITLE: Text = Text::new("在途字节与利特尔法则 (Little's law)", "Bytes in flight: Little's law");
+    const TITLE: Text = Text::new("在途字节与 Little 定律（Little's law）", "Bytes in flight: Little's law");
     const ASSUMES: Text = Text::new(
         "每次读取的延迟相同，一次结束立刻发出下一次。内存忙时延迟会变长，请填有负载时的延迟。",
         "Every load takes the same latency, and the next starts as one ends. Busy memory answers more slowly: give the \

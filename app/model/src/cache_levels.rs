@@ -51,9 +51,9 @@ const LEVELS: [&str; 3] = ["1", "2", "3"];
 
 impl Model for CacheLevels {
     const ID: &'static str = "cache_levels";
-    const TITLE: Text = Text::new("占用多大，由哪一级回答", "Which level answers at a footprint");
+    const TITLE: Text = Text::new("占用范围多大，由哪一级回答", "Which level answers at a footprint");
     const ASSUMES: Text = Text::new(
-        "同一片数据反复走过；缓存满了随机丢一行。真实的替换策略介于随机和 LRU 之间，占用接近某级容量时实测会差到三分之一。",
+        "同一片数据反复走过；缓存满了随机丢一行。真实的替换策略介于随机和 LRU 之间，占用范围接近某级容量时实测会差到三分之一。",
         "The footprint is walked again and again, and a full cache drops a line at random. Real replacement lies \
          between random and LRU: near the size of a cache measurements differ by up to a third.",
     );

@@ -83,7 +83,7 @@ pub struct Coalescing;
 
 impl Model for Coalescing {
     const ID: &'static str = "coalescing";
-    const TITLE: Text = Text::new("合并访问 (coalesced access)", "Coalesced access");
+    const TITLE: Text = Text::new("合并访问（coalesced access）", "Coalesced access");
     const ASSUMES: Text = Text::new(
         "计算能力 6.0 及以上；缓存为空，只看这一条请求，不计相邻 warp 的复用。DRAM 每次至少给 64 字节（H200 上由计数器测得）。",
         "Compute capability 6.0 or later; caches cold; one request by itself, without reuse by neighbouring warps. \
@@ -148,7 +148,7 @@ impl Model for Coalescing {
                 0.0,
                 1.0,
                 Text::new(
-                    "bytes_used ÷ bytes_moved；没有 lane 参与时无定义 (null)",
+                    "bytes_used ÷ bytes_moved；没有 lane 参与时无定义（null）",
                     "bytes_used ÷ bytes_moved; undefined (null) when no lane takes part",
                 ),
             )

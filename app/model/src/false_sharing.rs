@@ -39,7 +39,7 @@ pub struct FalseSharing;
 
 impl Model for FalseSharing {
     const ID: &'static str = "false_sharing";
-    const TITLE: Text = Text::new("伪共享 (false sharing)", "False sharing");
+    const TITLE: Text = Text::new("伪共享（false sharing）", "False sharing");
     const ASSUMES: Text = Text::new(
         "原子自增；每个线程独占一个有自己 L1 的核心；第一个计数器在行首。结果只是下界：缓存行来回传递的时间没有算。同一核心的两个硬件线程共用 L1，差别可能更小。",
         "Atomic increments; each thread on a core with an L1 of its own; the first counter at the start of a line. \

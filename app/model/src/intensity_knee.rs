@@ -29,7 +29,7 @@ impl Model for IntensityKnee {
     const EXAMPLE: &'static str = r#"{"bytes_per_elem": 8, "peak_tflops": 66.9, "hbm_gb_per_s": 4800}"#;
 
     fn question() -> Vec<FieldSpec> {
-        let step = Text::new("一步几次运算；乘加 (FMA) 是 2", "Operations of one step; 2 for a fused multiply-add");
+        let step = Text::new("一步几次运算；乘加（FMA）是 2", "Operations of one step; 2 for a fused multiply-add");
         vec![
             FieldSpec::num(
                 "bytes_per_elem",

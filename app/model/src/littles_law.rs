@@ -48,7 +48,7 @@ fn solve(args: &Args) -> Result<(f64, f64, f64), FieldError> {
 
 impl Model for LittlesLaw {
     const ID: &'static str = "littles_law";
-    const TITLE: Text = Text::new("利特尔法则 (Little's law)", "Little's law");
+    const TITLE: Text = Text::new("Little 定律（Little's law）", "Little's law");
     const ASSUMES: Text = Text::new(
         "稳定状态：完成的和发出的一样多。三个数都是平均值。",
         "A steady state, in which as many operations end as begin. All three are averages.",

@@ -51,7 +51,7 @@ impl Model for PeakBandwidth {
     const ID: &'static str = "peak_bandwidth";
     const TITLE: Text = Text::new("显存峰值带宽", "Peak memory bandwidth");
     const ASSUMES: Text = Text::new(
-        "每个时钟传两次数据 (DDR)；不扣刷新和纠错的开销，实测通常是它的 90–97 %。",
+        "每个时钟周期传两次数据（DDR）；不扣刷新和纠错的开销，实测通常是它的 90–97 %。",
         "Two transfers a clock (double data rate); refresh and error correction are left out: kernels measure 90 to 97 \
          % of it.",
     );

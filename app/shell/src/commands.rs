@@ -66,7 +66,7 @@ pub const COMMANDS: &[Command] = &[
     },
     Command {
         id: "help",
-        title: Text::new("症状手册：显存不够、Kernel 慢、拷贝慢…", "Symptoms: out of memory, slow kernel, slow copy…"),
+        title: Text::new("症状手册：显存不够、内核慢、拷贝慢…", "Symptoms: out of memory, slow kernel, slow copy…"),
         shortcut: plain(Key::H),
         action: |_| Ok(Action::Go(Route::page(Page::Help { symptom: None, answers: Vec::new() }))),
     },

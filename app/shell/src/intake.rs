@@ -350,9 +350,9 @@ const MAX_DROPPED: usize = 6;
 const TOO_MANY: Text =
     Text::new("拖进来 {all} 个文件，只看前 {n} 个", "{all} files were dropped; the first {n} are looked at");
 const WHAT_OPENS: Text = Text::new("能打开什么", "What can be opened");
-const MISSING: Text = Text::new("「{}」不在原来的地方了", "\"{}\" is no longer where it was");
+const MISSING: Text = Text::new("“{}”不在原来的地方了", "\"{}\" is no longer where it was");
 const BRING_AGAIN: Text =
-    Text::new("浏览器不保留文件。请再拖入一次「{}」", "the browser keeps no files; drop \"{}\" in once more");
+    Text::new("浏览器不保留文件。请再拖入一次“{}”", "the browser keeps no files; drop \"{}\" in once more");
 
 #[cfg(test)]
 mod tests {

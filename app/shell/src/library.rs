@@ -309,7 +309,7 @@ impl Library {
 const SEED: u64 = 0x5EED_0001;
 
 const NO_EXPERIMENT: Text = Text::new(
-    "这份录制属于实验「{}」，这个版本里没有它",
+    "这份录制属于实验“{}”，这个版本里没有它",
     "this trace is of experiment \"{}\", which this version does not have",
 );
 const UNKNOWN_FILE: Text = Text::new(

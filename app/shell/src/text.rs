@@ -6,9 +6,9 @@ pub const APP: Text = Text::new("显存实验台", "VRAM Lab");
 pub const UNREAD_ROUTE: Text =
     Text::new("链接里的 {} 读不懂，已忽略", "{} in the link was not understood and is ignored");
 pub const NO_STEP: Text =
-    Text::new("本章没有「{}」这一步，显示章首", "this chapter has no step \"{}\"; you are at its beginning");
+    Text::new("本章没有“{}”这一步，显示章首", "this chapter has no step \"{}\"; you are at its beginning");
 pub const NO_CHAPTER: Text =
-    Text::new("没有「{}」这一章，已打开最接近的一章", "there is no chapter \"{}\"; the nearest one is open");
+    Text::new("没有“{}”这一章，已打开最接近的一章", "there is no chapter \"{}\"; the nearest one is open");
 pub const NOT_SAVED: Text = Text::new(
     "保存失败：{}。内容还在内存里，请先导出",
     "saving failed: {}. Everything is still in memory; export it now",

@@ -130,7 +130,7 @@ impl Kind {
             Self::Notebook => Text::new("笔记本导出", "an exported notebook"),
             Self::Snapshot => Text::new("PyTorch 显存快照", "a PyTorch memory snapshot"),
             Self::MemorySummary => Text::new("memory_summary() 的输出", "the output of memory_summary()"),
-            Self::OomMessage => Text::new("含 CUDA 显存不足报文的日志", "a log with a CUDA out-of-memory message"),
+            Self::OomMessage => Text::new("含 CUDA 显存不足报错的日志", "a log with a CUDA out-of-memory message"),
             Self::HfConfig => Text::new("Hugging Face 模型的 config.json", "the config.json of a Hugging Face model"),
             Self::Adapter => Text::new("LoRA 适配器的配置", "the config of a LoRA adapter"),
             Self::Safetensors => Text::new("safetensors 权重", "safetensors weights"),

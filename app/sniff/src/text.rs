@@ -111,7 +111,7 @@ fn by_words(text: &str) -> Option<Sniffed> {
         text.lines().find(|line| line.contains(word)).map(|line| shown(line.trim().trim_matches('|').trim()))
     };
     let told = match words.kind {
-        Kind::OomMessage => line("Tried to allocate").map(|text| ("报文", "message", text)),
+        Kind::OomMessage => line("Tried to allocate").map(|text| ("报错", "message", text)),
         Kind::VllmLog => {
             let telling = ["Maximum concurrency for", "GPU KV cache size:", "# GPU blocks:", "No available memory"];
             telling.iter().find_map(|word| line(word)).map(|text| ("关键一行", "the telling line", text))

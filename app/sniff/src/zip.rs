@@ -58,7 +58,7 @@ fn warn(sniffed: Sniffed, entries: &[Entry], is_cut: bool) -> Sniffed {
     let total = entries.iter().fold(0_u64, |sum, entry| sum.saturating_add(entry.unpacked));
     if let Some(bomb) = bomb {
         let (name, ratio) = (shown(&bomb.name), bomb.unpacked / bomb.packed.max(1));
-        let zh = format!("「{name}」解开后是压缩大小的 {ratio} 倍，不会解开");
+        let zh = format!("“{name}”解开后是压缩大小的 {ratio} 倍，不会解开");
         return sniffed.warn(zh, format!("\"{name}\" unpacks to {ratio} times its size and will not be unpacked"));
     }
     if is_pack && total > PACK_BYTES {

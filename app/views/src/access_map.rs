@@ -255,7 +255,7 @@ const KEYS: [&str; 4] = ["stride_elems", "offset_elems", "elem_bytes", "active_m
 
 impl Visualizer for AccessMap {
     const ID: &'static str = "access_map";
-    const TITLE: Text = Text::new("一次访问，两种内存 (access map)", "Access map");
+    const TITLE: Text = Text::new("一次访问，两种内存（access map）", "Access map");
 
     fn fields() -> Vec<FieldSpec> {
         let mut fields = sector_question::Question::fields();

@@ -13,7 +13,7 @@ pub struct Roofline;
 
 impl Model for Roofline {
     const ID: &'static str = "roofline";
-    const TITLE: Text = Text::new("屋顶线 (roofline)", "Roofline");
+    const TITLE: Text = Text::new("屋顶线（roofline）", "Roofline");
     const ASSUMES: Text = Text::new(
         "计算和各级传输完全重叠，各自始终跑满上限；在途字节不够的内核到不了任何一条线。没有字节的一级不设限。",
         "Work and transfers overlap fully and each runs at its ceiling; a kernel with too few bytes in flight stays below \

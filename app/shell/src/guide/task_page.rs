@@ -20,7 +20,7 @@ const EXIT_MEANS: Text = Text::new("凭什么算过关", "what shows that you ha
 const CHAPTERS: Text = Text::new("要学的章节", "The chapters it takes");
 const EVIDENCE: Text = Text::new("证据", "Evidence");
 const REPORT: Text = Text::new("把笔记本导出成报告…", "Export the notebook as a report…");
-const IN_ROUTES: Text = Text::new("所在路线", "It stands in");
+const IN_ROUTES: Text = Text::new("所在路线", "Part of");
 
 /// `Task 0 · 对象的生命周期`
 pub fn title(task: &Task, lang: Lang) -> String {

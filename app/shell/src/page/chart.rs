@@ -172,7 +172,7 @@ pub fn invalid_words(why: &Invalid, unit: &str) -> Localized {
         Invalid::TooShort { median_ns, floor_ns } => {
             let (median, floor) = (show::number(median_ns / 1e3), show::number(floor_ns / 1e3));
             Localized::both(
-                format!("一次启动只有 {median} µs，短于 {floor} µs，时钟量不准"),
+                format!("一次启动只有 {median} µs，短于 {floor} µs，计时不准"),
                 format!("one launch takes {median} µs, under {floor} µs: too short for the clock"),
             )
         }

@@ -21,9 +21,9 @@ const LENSES: Text = Text::new("视角", "Lens");
 const ABSENT: Text = Text::new("这个实验没有{lens}视角：{why}", "No {lens} lens here: {why}");
 const UNSAID: Text = Text::new("还没有人为它写观察量", "nobody has declared an observable for it yet");
 const MISSING: Text = Text::new("用这个视角看不了：{}", "This lens cannot show the run: {}");
-const OF_MEASURE: Text = Text::new("这个结论说的是「{}」", "this verdict is about \"{}\"");
+const OF_MEASURE: Text = Text::new("这个结论说的是“{}”", "this verdict is about \"{}\"");
 const UNKNOWN: Text = Text::new(
-    "链接里的视角「{}」这个实验没有，显示原来的量",
+    "链接里的视角“{}”这个实验没有，显示原来的量",
     "this experiment has no lens \"{}\" as in the link; its own measure is shown",
 );
 

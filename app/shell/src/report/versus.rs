@@ -21,7 +21,7 @@ const DRIFTS: Text = Text::new(
      a few more times before you conclude",
 );
 const NO_EXPERIMENT: Text = Text::new(
-    "这个版本里没有实验「{}」，判断不了",
+    "这个版本里没有实验“{}”，判断不了",
     "this version does not have the experiment \"{}\", so the runs cannot be judged",
 );
 

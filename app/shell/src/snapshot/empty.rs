@@ -11,7 +11,7 @@ use vramlab_units::{Lang, Text};
 const HOW: Text = Text::new("录一份自己的", "Record one of your own");
 const STEPS: [Text; 3] = [
     Text::new(
-        "在要看的那段代码之前打开记录。最多留 100 000 个事件，够几步训练。",
+        "在要看的那段代码之前打开记录。最多留 10 万个事件，够几步训练。",
         "Start recording before the code you want to see. The 100,000 events kept here are enough for a few training steps.",
     ),
     Text::new(

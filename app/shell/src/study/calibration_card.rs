@@ -26,9 +26,9 @@ const HABIT: Text = Text::new(
     "{k} of {n} numbers lie within a factor of two; {n} samples put the true share between {low} and {high} (95 % confidence). {median}",
 );
 const MEDIAN_HIGH: Text =
-    Text::new("中位的猜测是实际的 {f} 倍：偏高。", "The middle guess is {f} times the truth: you tend to guess high.");
+    Text::new("按中位数，猜的是实际的 {f} 倍：偏高。", "The middle guess is {f} times the truth: you tend to guess high.");
 const MEDIAN_LOW: Text =
-    Text::new("实际是中位猜测的 {f} 倍：偏低。", "The truth is {f} times the middle guess: you tend to guess low.");
+    Text::new("按中位数，实际是猜的 {f} 倍：偏低。", "The truth is {f} times the middle guess: you tend to guess low.");
 const MEDIAN_EVEN: Text = Text::new("高低各半，没有偏向。", "High and low balance out.");
 const LEFT_OUT: Text = Text::new(
     "另有 {n} 个含 0 或负数，不能用倍数比，没有画。",
@@ -322,7 +322,7 @@ mod tests {
         assert!(many.contains("between 30\u{2009}% and 90\u{2009}%"), "{many}");
         assert!(many.ends_with("The middle guess is 1.5 times the truth: you tend to guess high."), "{many}");
         let low = words(&of(&[0.5, 0.5, 0.5, 0.5, 2.0]), Lang::Zh);
-        assert!(low.ends_with("实际是中位猜测的 2 倍：偏低。"), "{low}");
+        assert!(low.ends_with("按中位数，实际是猜的 2 倍：偏低。"), "{low}");
         assert!(words(&of(&[1.0, 2.0, 0.5, 1.0, 1.05]), Lang::En).ends_with("High and low balance out."));
     }
 

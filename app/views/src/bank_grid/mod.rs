@@ -197,7 +197,7 @@ impl View for BankGrid {
 
 impl Visualizer for BankGrid {
     const ID: &'static str = "bank_grid";
-    const TITLE: Text = Text::new("Bank 网格 (bank grid)", "Bank grid");
+    const TITLE: Text = Text::new("Bank 网格（bank grid）", "Bank grid");
 
     fn fields() -> Vec<FieldSpec> {
         Question::fields()

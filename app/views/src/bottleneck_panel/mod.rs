@@ -19,7 +19,7 @@ use vramlab_model::bottleneck::{Found, Resource, ridge_flop_per_byte};
 use vramlab_units::show::{number, with_unit};
 use vramlab_units::{Args, FieldError, FieldSpec, Lang, Map, Text};
 
-const WORK: Text = Text::new("活儿", "Work");
+const WORK: Text = Text::new("哪件活", "Work");
 
 /// See the module's docs.
 pub struct BottleneckPanel {
@@ -166,7 +166,7 @@ impl View for BottleneckPanel {
 
 impl Visualizer for BottleneckPanel {
     const ID: &'static str = "bottleneck_panel";
-    const TITLE: Text = Text::new("四柱瓶颈图 (bottleneck panel)", "Bottleneck panel");
+    const TITLE: Text = Text::new("四柱瓶颈图（bottleneck panel）", "Bottleneck panel");
 
     fn fields() -> Vec<FieldSpec> {
         Question::fields()

@@ -110,7 +110,7 @@ impl Question {
             work("launches", "1", LAUNCHES_MAX, "内核启动次数", "Kernel launches"),
             work("link_bytes", "B", BYTES_MAX, "经过主机链路的字节", "Bytes that cross the host link"),
             rate("peak_gb_per_s", "GB/s", 1.0, 1.0e5, "显存带宽", "Memory bandwidth").default_value(4800),
-            rate("peak_tflop_per_s", "TFLOP/s", 0.01, 1.0e5, "算术峰值", "Peak arithmetic rate").default_value(989.5),
+            rate("peak_tflop_per_s", "TFLOP/s", 0.01, 1.0e5, "运算峰值", "Peak arithmetic rate").default_value(989.5),
             rate("launch_us", "µs", 0.01, 1.0e4, "一次启动的时间", "Time of one launch").default_value(4),
             rate("link_gb_per_s", "GB/s", 0.1, 1.0e4, "主机链路一个方向的速率", "Rate of the host link, one way")
                 .default_value(53),

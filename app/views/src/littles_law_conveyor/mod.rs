@@ -185,7 +185,7 @@ impl View for LittlesLawConveyor {
 
 impl Visualizer for LittlesLawConveyor {
     const ID: &'static str = "littles_law_conveyor";
-    const TITLE: Text = Text::new("在途字节传送带 (Little's law)", "Little's law conveyor");
+    const TITLE: Text = Text::new("在途字节传送带（Little's law）", "Little's law conveyor");
 
     fn fields() -> Vec<FieldSpec> {
         Question::fields()

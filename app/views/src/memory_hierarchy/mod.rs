@@ -145,7 +145,7 @@ impl View for MemoryHierarchy {
 
 impl Visualizer for MemoryHierarchy {
     const ID: &'static str = "memory_hierarchy";
-    const TITLE: Text = Text::new("存储层次 (memory hierarchy)", "The memory hierarchy");
+    const TITLE: Text = Text::new("存储层次（memory hierarchy）", "The memory hierarchy");
 
     fn fields() -> Vec<FieldSpec> {
         let choice = |key, options: Vec<String>, doc| {

@@ -222,7 +222,7 @@ impl View for MemoryPackage {
 
 impl Visualizer for MemoryPackage {
     const ID: &'static str = "memory_package";
-    const TITLE: Text = Text::new("显存封装 (memory package)", "Memory package");
+    const TITLE: Text = Text::new("显存封装（memory package）", "Memory package");
 
     fn fields() -> Vec<FieldSpec> {
         Question::fields()

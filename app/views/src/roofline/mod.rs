@@ -321,7 +321,7 @@ impl View for Roofline {
 
 impl Visualizer for Roofline {
     const ID: &'static str = "roofline";
-    const TITLE: Text = Text::new("屋顶线 (roofline)", "Roofline");
+    const TITLE: Text = Text::new("屋顶线（roofline）", "Roofline");
 
     fn fields() -> Vec<FieldSpec> {
         Question::fields()

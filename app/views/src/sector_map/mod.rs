@@ -213,7 +213,7 @@ impl View for SectorMap {
 
 impl Visualizer for SectorMap {
     const ID: &'static str = "sector_map";
-    const TITLE: Text = Text::new("扇区图 (sector map)", "Sector map");
+    const TITLE: Text = Text::new("扇区图（sector map）", "Sector map");
 
     fn fields() -> Vec<FieldSpec> {
         let mut fields = Question::fields();

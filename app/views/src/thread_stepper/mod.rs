@@ -219,7 +219,7 @@ impl View for ThreadStepper {
 
 impl Visualizer for ThreadStepper {
     const ID: &'static str = "thread_stepper";
-    const TITLE: Text = Text::new("线程步进器 (thread stepper)", "Thread stepper");
+    const TITLE: Text = Text::new("线程步进器（thread stepper）", "Thread stepper");
 
     fn fields() -> Vec<FieldSpec> {
         let mut fields = Question::fields();

@@ -243,7 +243,7 @@ impl View for TransposePlayer {
 
 impl Visualizer for TransposePlayer {
     const ID: &'static str = "transpose_player";
-    const TITLE: Text = Text::new("转置播放器 (transpose player)", "Transpose player");
+    const TITLE: Text = Text::new("转置播放器（transpose player）", "Transpose player");
 
     fn fields() -> Vec<FieldSpec> {
         let methods = Method::ALL.iter().map(|method| method.id().into()).collect();

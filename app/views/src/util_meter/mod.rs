@@ -140,7 +140,7 @@ impl View for UtilMeter {
 
 impl Visualizer for UtilMeter {
     const ID: &'static str = "util_meter";
-    const TITLE: Text = Text::new("两个表：利用率与带宽 (utilisation)", "Two meters: utilisation and bandwidth");
+    const TITLE: Text = Text::new("两个表：利用率与带宽（utilisation）", "Two meters: utilisation and bandwidth");
 
     fn fields() -> Vec<FieldSpec> {
         Question::fields()

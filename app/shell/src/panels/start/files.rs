@@ -19,7 +19,7 @@ const DROP: Text = Text::new(
 );
 const CHOOSE: Text = Text::new("选择文件…", "Choose a file…");
 const WHAT: Text = Text::new("能打开什么", "What can be opened");
-const RECENT: Text = Text::new("最近打开", "Opened lately");
+const RECENT: Text = Text::new("最近打开", "Recently opened");
 const FORGET: Text = Text::new("清空列表", "Clear the list");
 const MISSING: Text = Text::new("不在了", "no longer there");
 const TITLE: Text = Text::new("文件", "Files");
