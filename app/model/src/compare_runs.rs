@@ -128,7 +128,7 @@ impl Model for CompareRuns {
             Text::new("基线的数值类型", "Number type of the baseline"),
             Text::new("基线的参数个数", "Parameters of the baseline's model"),
             Text::new("基线的批大小", "Batch of the baseline"),
-            Text::new("基线的长度", "Length of the baseline"),
+            Text::new("基线的序列长度", "Sequence length of the baseline"),
         ]);
         out.extend(CANDIDATE.fields([
             Text::new("候选的样本；给了它就不用给区间", "Samples of the candidate; with them no interval is needed"),
@@ -138,7 +138,7 @@ impl Model for CompareRuns {
             Text::new("候选的数值类型", "Number type of the candidate"),
             Text::new("候选的参数个数", "Parameters of the candidate's model"),
             Text::new("候选的批大小", "Batch of the candidate"),
-            Text::new("候选的长度", "Length of the candidate"),
+            Text::new("候选的序列长度", "Sequence length of the candidate"),
         ]));
         out
     }

@@ -7,7 +7,7 @@ use vramlab_units::Text;
 
 pub const TRIAD: Entry = Entry {
     id: "triad",
-    about: Text::new("a[i] = b[i] + s · c[i],双精度", "a[i] = b[i] + s · c[i] on doubles"),
+    about: Text::new("a[i] = b[i] + s · c[i]，双精度", "a[i] = b[i] + s · c[i] on doubles"),
     with: TRIAD_WITH,
     run: triad,
 };

@@ -19,10 +19,8 @@ const AGAIN: Text = Text::new("再试一次", "Try again");
 const HINT: Text = Text::new("提示 {n}/{all}", "Hint {n}/{all}");
 const RIGHT: Text = Text::new("对", "Right");
 const WRONG: Text = Text::new("还不对", "Not yet");
-const NOT_A_NUMBER: Text = Text::new(
-    "“{}”不是数字；请输入 {min} 到 {max} 之间的数",
-    "\"{}\" is not a number; enter one from {min} to {max}",
-);
+const NOT_A_NUMBER: Text =
+    Text::new("“{}”不是数字；请输入 {min} 到 {max} 之间的数", "\"{}\" is not a number; enter one from {min} to {max}");
 const OTHER_UNIT: Text = Text::new(
     "“{}”换算不成 {unit}；请输入 {min} 到 {max} 之间的数",
     "\"{}\" cannot be turned into {unit}; enter a number from {min} to {max}",

@@ -25,8 +25,10 @@ const HABIT: Text = Text::new(
     "{n} 个数里 {k} 个在 2 倍以内。只凭这 {n} 个样本，真正的比例在 {low} 到 {high} 之间（95 % 置信）。{median}",
     "{k} of {n} numbers lie within a factor of two; {n} samples put the true share between {low} and {high} (95 % confidence). {median}",
 );
-const MEDIAN_HIGH: Text =
-    Text::new("按中位数，猜的是实际的 {f} 倍：偏高。", "The middle guess is {f} times the truth: you tend to guess high.");
+const MEDIAN_HIGH: Text = Text::new(
+    "按中位数，猜的是实际的 {f} 倍：偏高。",
+    "The middle guess is {f} times the truth: you tend to guess high.",
+);
 const MEDIAN_LOW: Text =
     Text::new("按中位数，实际是猜的 {f} 倍：偏低。", "The truth is {f} times the middle guess: you tend to guess low.");
 const MEDIAN_EVEN: Text = Text::new("高低各半，没有偏向。", "High and low balance out.");
