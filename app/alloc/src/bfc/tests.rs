@@ -87,7 +87,7 @@ fn a_refusing_device_is_asked_for_a_tenth_less() {
         bytes = (bytes * 9 / 10).next_multiple_of(256);
     }
     // Single precision holds 24 bits: within a few units of the exact product.
-    assert!(bfc.pool_bytes.abs_diff(bytes) <= 512 && bfc.pool_bytes % 256 == 0, "{} {bytes}", bfc.pool_bytes);
+    assert!(bfc.pool_bytes.abs_diff(bytes) <= 512 && bfc.pool_bytes.is_multiple_of(256), "{} {bytes}", bfc.pool_bytes);
     assert!(growing(GIB, 20 * MIB).malloc(21 * MIB).is_err());
 }
 
