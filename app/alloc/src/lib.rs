@@ -8,12 +8,12 @@
 
 pub mod bfc;
 pub mod caching;
-mod gaps;
 pub mod generate;
 pub mod jax;
 pub mod plain;
 pub mod replay;
 pub mod stream_pool;
+mod tiles;
 pub mod trace;
 
 /// 2^20 bytes.

@@ -5,9 +5,9 @@
 //! shared piece serves a request was not measured: here the smallest that holds it.
 
 use crate::caching::{Card, Device as _};
-use crate::gaps::{Gap, Gaps};
+use crate::replay::Piece;
+use crate::tiles::{State, TileId, Tiles};
 use crate::{MIB, OutOfMemory};
-use std::collections::BTreeMap;
 
 /// What the driver takes from the card at a time.
 pub const PIECE: u64 = 2 * MIB;
@@ -21,62 +21,49 @@ pub fn driver_bytes(bytes: u64) -> u64 {
     bytes.max(1).next_multiple_of(PIECE)
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    size: u64,
-    requested: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Served {
+    pub id: TileId,
+    pub address: u64,
+    pub size: u64,
+    /// A shared piece had room.
+    pub is_shared: bool,
 }
 
 /// The driver over a card.
 #[derive(Clone, Debug)]
 pub struct Plain {
     card: Card,
-    /// By address.
-    blocks: BTreeMap<u64, Block>,
-    /// Shared pieces, with the requests in each.
-    shared: BTreeMap<u64, u32>,
-    gaps: Gaps<()>,
+    /// Only shared pieces have free tiles: whatever is wholly free goes back at once.
+    tiles: Tiles<()>,
     pub allocated_bytes: u64,
     pub requested_bytes: u64,
-    pub n_segments: u64,
 }
 
 impl Plain {
     pub fn new(capacity_bytes: u64) -> Self {
-        Self {
-            card: Card::new(capacity_bytes),
-            blocks: BTreeMap::new(),
-            shared: BTreeMap::new(),
-            gaps: Gaps::new(),
-            allocated_bytes: 0,
-            requested_bytes: 0,
-            n_segments: 0,
-        }
+        Self { card: Card::new(capacity_bytes), tiles: Tiles::new(), allocated_bytes: 0, requested_bytes: 0 }
     }
 
-    /// Address, size, and whether a shared piece had room. Zero bytes are a null pointer: nothing.
-    pub fn malloc(&mut self, bytes: u64) -> Result<Option<(u64, u64, bool)>, OutOfMemory> {
+    /// Zero bytes are a null pointer: nothing.
+    pub fn malloc(&mut self, bytes: u64) -> Result<Option<Served>, OutOfMemory> {
         if bytes == 0 {
             return Ok(None);
         }
-        let is_shared = bytes <= SHARED;
-        let size = if is_shared { bytes.next_multiple_of(SPACING) } else { driver_bytes(bytes) };
-        let found = if is_shared { self.gaps.best_fit((), size) } else { None };
-        let gap = match found {
-            Some(gap) => gap,
-            None => self.fetch(bytes, is_shared)?,
+        let may_share = bytes <= SHARED;
+        let size = if may_share { bytes.next_multiple_of(SPACING) } else { driver_bytes(bytes) };
+        let found = if may_share { self.tiles.best_fit((), size) } else { None };
+        let id = match found {
+            Some((.., id)) => id,
+            None => self.fetch(bytes)?,
         };
-        let address = gap.address;
-        if is_shared {
-            self.carve(gap, size);
-        }
-        self.blocks.insert(address, Block { size, requested: bytes });
+        self.tiles.take(id, size, bytes);
         self.allocated_bytes += size;
         self.requested_bytes += bytes;
-        Ok(Some((address, size, found.is_some())))
+        Ok(Some(Served { id, address: self.tiles.at(id).address, size, is_shared: found.is_some() }))
     }
 
-    fn fetch(&mut self, bytes: u64, is_shared: bool) -> Result<Gap, OutOfMemory> {
+    fn fetch(&mut self, bytes: u64) -> Result<TileId, OutOfMemory> {
         let wanted = driver_bytes(bytes);
         let Some(address) = self.card.segment(wanted) else {
             return Err(OutOfMemory {
@@ -86,69 +73,43 @@ impl Plain {
                 capacity_bytes: self.card.capacity_bytes,
             });
         };
-        self.n_segments += 1;
-        if is_shared {
-            self.shared.insert(address, 0);
-            self.gaps.insert(Gap { address, size: PIECE }, (), (address, address + PIECE));
+        Ok(self.tiles.add_segment(address, wanted, ()))
+    }
+
+    /// Returns a block; false if it is not in use.
+    pub fn free(&mut self, id: TileId) -> bool {
+        if !self.tiles.is_used(id) {
+            return false;
         }
-        Ok(Gap { address, size: wanted })
-    }
-
-    /// Takes the low end of a gap.
-    fn carve(&mut self, gap: Gap, size: u64) {
-        let piece = self.piece_of(gap.address);
-        self.gaps.remove(gap, ());
-        let rest = Gap { address: gap.address + size, size: gap.size - size };
-        self.gaps.insert(rest, (), (piece, piece + PIECE));
-        *self.shared.entry(piece).or_default() += 1;
-    }
-
-    fn piece_of(&self, address: u64) -> u64 {
-        self.shared.range(..=address).next_back().map_or(address, |(piece, _)| *piece)
-    }
-
-    /// Returns the block at an address; false if none is there.
-    pub fn free(&mut self, address: u64) -> bool {
-        let Some(block) = self.blocks.remove(&address) else { return false };
-        self.allocated_bytes -= block.size;
-        self.requested_bytes -= block.requested;
-        if block.requested > SHARED {
-            self.release(address, block.size);
-            return true;
+        let tile = self.tiles.at(id);
+        if let State::Used(requested) = tile.state {
+            self.requested_bytes -= requested;
         }
-        let piece = self.piece_of(address);
-        self.gaps.insert(Gap { address, size: block.size }, (), (piece, piece + PIECE));
-        let n_left = self.shared.entry(piece).or_default();
-        *n_left -= 1;
-        if *n_left == 0 {
-            self.shared.remove(&piece);
-            self.gaps.remove(Gap { address: piece, size: PIECE }, ());
-            self.release(piece, PIECE);
+        self.allocated_bytes -= tile.size;
+        let free = self.tiles.give(id, ());
+        if let Some(id) = free.filter(|id| self.tiles.at(*id).is_whole()) {
+            let piece = *self.tiles.at(id);
+            self.tiles.cut(id, piece.address, piece.end());
+            self.card.release(piece.address, piece.size);
         }
         true
-    }
-
-    fn release(&mut self, address: u64, bytes: u64) {
-        self.card.release(address, bytes);
-        self.n_segments -= 1;
     }
 
     pub fn reserved_bytes(&self) -> u64 {
         self.card.used_bytes
     }
 
+    pub fn n_segments(&self) -> u64 {
+        self.tiles.n_segments
+    }
+
     pub fn largest_free(&self) -> u64 {
-        self.gaps.largest()
+        self.tiles.largest_free()
     }
 
-    /// Address, size, requested bytes of every block, by address.
-    pub fn blocks(&self) -> impl Iterator<Item = (u64, u64, u64)> {
-        self.blocks.iter().map(|(address, block)| (*address, block.size, block.requested))
-    }
-
-    /// Address and size of every gap in shared pieces, by address.
-    pub fn gaps(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.gaps.iter().map(|(gap, ())| (gap.address, gap.size))
+    /// Every block and gap, by address.
+    pub fn pieces(&self) -> Vec<Piece> {
+        crate::tiles::pieces(&self.tiles)
     }
 }
 
@@ -175,8 +136,8 @@ mod tests {
     #[test]
     fn small_requests_share_a_piece_and_large_ones_do_not() {
         let mut plain = Plain::new(1 << 40);
-        let first = plain.malloc(1).unwrap().unwrap().0;
-        let offsets: Vec<u64> = (0..3).map(|_| plain.malloc(1).unwrap().unwrap().0 - first).collect();
+        let first = plain.malloc(1).unwrap().unwrap().address;
+        let offsets: Vec<u64> = (0..3).map(|_| plain.malloc(1).unwrap().unwrap().address - first).collect();
         assert_eq!(offsets, [512, 1024, 1536]);
         assert_eq!(reserved_after(&[512; 4096]), 2 * MIB);
         assert_eq!(reserved_after(&[512; 4097]), 4 * MIB);
@@ -186,8 +147,8 @@ mod tests {
     #[test]
     fn a_piece_goes_back_when_its_last_request_does() {
         let mut plain = Plain::new(4 * MIB);
-        let blocks: Vec<u64> = (0..3).map(|_| plain.malloc(MIB / 2).unwrap().unwrap().0).collect();
-        let large = plain.malloc(2 * MIB).unwrap().unwrap().0;
+        let blocks: Vec<TileId> = (0..3).map(|_| plain.malloc(MIB / 2).unwrap().unwrap().id).collect();
+        let large = plain.malloc(2 * MIB).unwrap().unwrap().id;
         let error = plain.malloc(MIB).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -195,8 +156,8 @@ mod tests {
         );
         assert!(plain.free(large) && !plain.free(large));
         assert_eq!(plain.reserved_bytes(), 2 * MIB);
-        for address in blocks {
-            assert!(plain.free(address));
+        for id in blocks {
+            assert!(plain.free(id));
         }
         assert_eq!((plain.reserved_bytes(), plain.allocated_bytes, plain.largest_free()), (0, 0, 0));
     }

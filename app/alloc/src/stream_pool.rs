@@ -10,7 +10,8 @@
 //! scattered memory.
 
 use crate::caching::{Card, Device as _};
-use crate::gaps::{Gap, Gaps};
+use crate::replay::Piece;
+use crate::tiles::{State, TileId, Tiles};
 use crate::{MIB, OutOfMemory};
 use std::collections::BTreeMap;
 
@@ -33,12 +34,6 @@ enum Owner {
     Stream { stream: u32, era: u64 },
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    size: u64,
-    requested: u64,
-}
-
 /// How a request was served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -56,6 +51,7 @@ pub enum Source {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Served {
+    pub id: TileId,
     pub address: u64,
     pub size: u64,
     pub source: Source,
@@ -72,10 +68,7 @@ pub struct StreamPool {
     pub occupied_bytes: u64,
     pub peak_used_bytes: u64,
     pub peak_reserved_bytes: u64,
-    blocks: BTreeMap<u64, Block>,
-    gaps: Gaps<Owner>,
-    /// Pieces of the card that the pool holds: start and length.
-    segments: BTreeMap<u64, u64>,
+    tiles: Tiles<Owner>,
     eras: BTreeMap<u32, u64>,
     /// The last era of the second stream that the first has waited for.
     known: BTreeMap<(u32, u32), u64>,
@@ -90,9 +83,7 @@ impl StreamPool {
             occupied_bytes: 0,
             peak_used_bytes: 0,
             peak_reserved_bytes: 0,
-            blocks: BTreeMap::new(),
-            gaps: Gaps::new(),
-            segments: BTreeMap::new(),
+            tiles: Tiles::new(),
             eras: BTreeMap::new(),
             known: BTreeMap::new(),
         }
@@ -104,15 +95,15 @@ impl StreamPool {
             return Ok(None);
         }
         let size = bytes.next_multiple_of(SPACING);
-        let (address, source) = match self.take_single(size, stream).or_else(|| self.take_joined(size, stream)) {
+        let (id, source) = match self.single(size, stream).or_else(|| self.joined(size, stream)) {
             Some(found) => found,
-            None => (self.grow(bytes, size)?, Source::Grown),
+            None => (self.grow(bytes)?, Source::Grown),
         };
-        self.blocks.insert(address, Block { size, requested: bytes });
+        self.tiles.take(id, size, bytes);
         self.used_bytes += bytes;
         self.occupied_bytes += size;
         self.peak_used_bytes = self.peak_used_bytes.max(self.used_bytes);
-        Ok(Some(Served { address, size, source }))
+        Ok(Some(Served { id, address: self.tiles.at(id).address, size, source }))
     }
 
     fn may_use(&self, stream: u32, owner: Owner) -> bool {
@@ -126,50 +117,41 @@ impl StreamPool {
     }
 
     /// The smallest range that the stream may use.
-    fn take_single(&mut self, size: u64, stream: u32) -> Option<(u64, Source)> {
-        let fitting = self.gaps.tags().into_iter().filter(|owner| self.may_use(stream, *owner));
-        let (gap, owner) =
-            fitting.filter_map(|owner| Some((self.gaps.best_fit(owner, size)?, owner))).min_by_key(|(gap, _)| *gap)?;
-        self.gaps.remove(gap, owner);
-        self.put_back(Gap { address: gap.address + size, size: gap.size - size }, owner);
+    fn single(&self, size: u64, stream: u32) -> Option<(TileId, Source)> {
+        let usable = self.tiles.tags().filter(|owner| self.may_use(stream, *owner));
+        let fitting = usable.filter_map(|owner| Some((self.tiles.best_fit(owner, size)?, owner)));
+        let ((_, _, id), owner) = fitting.min_by_key(|(found, _)| *found)?;
         let source = match owner {
             Owner::All => Source::Synchronised,
             Owner::Stream { stream: freed_on, .. } if freed_on == stream => Source::SameStream,
             Owner::Stream { .. } => Source::OrderedBefore,
         };
-        Some((gap.address, source))
+        Some((id, source))
     }
 
     /// The first run of neighbouring ranges that together hold the request.
-    fn take_joined(&mut self, size: u64, stream: u32) -> Option<(u64, Source)> {
-        let mut run: Vec<(Gap, Owner)> = Vec::new();
-        let mut sum = 0;
-        for (gap, owner) in self.gaps.iter() {
-            let follows = run.last().is_some_and(|(last, _)| last.address + last.size == gap.address);
-            if !follows || self.segments.contains_key(&gap.address) || !self.may_use(stream, owner) {
-                run.clear();
-                sum = 0;
-            }
-            if self.may_use(stream, owner) {
-                run.push((gap, owner));
-                sum += gap.size;
-            }
-            if sum >= size {
-                break;
-            }
-        }
-        if sum < size {
+    fn joined(&mut self, size: u64, stream: u32) -> Option<(TileId, Source)> {
+        if self.tiles.tags().filter(|owner| self.may_use(stream, *owner)).count() < 2 {
             return None;
         }
-        for (gap, owner) in &run {
-            self.gaps.remove(*gap, *owner);
+        let mut run: Option<(TileId, u64, Option<TileId>)> = None;
+        for (_, id, owner) in self.tiles.free_by_address() {
+            if !self.may_use(stream, owner) {
+                run = None;
+                continue;
+            }
+            let tile = self.tiles.at(id);
+            let (first, sum, _) = run.filter(|(.., next)| *next == Some(id)).unwrap_or((id, 0, None));
+            run = Some((first, sum + tile.size, tile.next));
+            if sum + tile.size >= size {
+                self.tiles.join(first, size);
+                return Some((first, Source::Joined));
+            }
         }
-        let (first, (_, last_owner)) = (run.first()?.0, *run.last()?);
-        self.put_back(Gap { address: first.address + size, size: sum - size }, last_owner);
-        Some((first.address, Source::Joined))
+        None
     }
 
-    fn grow(&mut self, bytes: u64, size: u64) -> Result<u64, OutOfMemory> {
+    fn grow(&mut self, bytes: u64) -> Result<TileId, OutOfMemory> {
         let grown = growth_bytes(bytes);
         let Some(address) = self.card.segment(grown) else {
             return Err(OutOfMemory {
@@ -179,30 +161,23 @@ impl StreamPool {
                 capacity_bytes: self.card.capacity_bytes,
             });
         };
-        self.segments.insert(address, grown);
         self.peak_reserved_bytes = self.peak_reserved_bytes.max(self.reserved_bytes());
         // No stream has ever used it.
-        self.put_back(Gap { address: address + size, size: grown - size }, Owner::All);
-        Ok(address)
+        Ok(self.tiles.add_segment(address, grown, Owner::All))
     }
 
-    fn put_back(&mut self, gap: Gap, owner: Owner) {
-        let bounds = self.segment_of(gap.address);
-        self.gaps.insert(gap, owner, bounds);
-    }
-
-    fn segment_of(&self, address: u64) -> (u64, u64) {
-        let segment = self.segments.range(..=address).next_back();
-        segment.map_or((address, address), |(start, bytes)| (*start, start + bytes))
-    }
-
-    /// Frees the block at an address in the order of a stream; false if none is there.
-    pub fn free(&mut self, address: u64, stream: u32) -> bool {
-        let Some(block) = self.blocks.remove(&address) else { return false };
-        self.used_bytes -= block.requested;
-        self.occupied_bytes -= block.size;
+    /// Frees a block in the order of a stream; false if it is not in use.
+    pub fn free(&mut self, id: TileId, stream: u32) -> bool {
+        if !self.tiles.is_used(id) {
+            return false;
+        }
+        let tile = self.tiles.at(id);
+        if let State::Used(requested) = tile.state {
+            self.used_bytes -= requested;
+        }
+        self.occupied_bytes -= tile.size;
         let era = self.eras.get(&stream).copied().unwrap_or(0);
-        self.put_back(Gap { address, size: block.size }, Owner::Stream { stream, era });
+        self.tiles.give(id, Owner::Stream { stream, era });
         true
     }
 
@@ -225,37 +200,31 @@ impl StreamPool {
 
     /// The host waits for all streams: every free range is everyone's, and what exceeds the threshold goes back.
     pub fn sync(&mut self) {
-        let all: Vec<(Gap, Owner)> = self.gaps.iter().filter(|(_, owner)| *owner != Owner::All).collect();
-        for (gap, owner) in all {
-            self.gaps.remove(gap, owner);
-            self.put_back(gap, Owner::All);
+        for (_, id, owner) in self.tiles.free_by_address() {
+            if owner != Owner::All {
+                // Gone if it was merged with the one before it.
+                self.tiles.give(id, Owner::All);
+            }
         }
         self.trim();
     }
 
-    /// Returns wholly free chunks, from the highest address down, while more than the threshold is held.
+    /// Returns wholly free chunks, from the highest address down, while more than the threshold is held. Chunks lie on
+    /// multiples of their size.
     fn trim(&mut self) {
-        let gaps: Vec<Gap> = self.gaps.iter().rev().map(|(gap, _)| gap).collect();
-        for gap in gaps {
-            let (start, end) = self.segment_of(gap.address);
-            let low = start + (gap.address - start).next_multiple_of(CHUNK);
-            let high = start + (gap.address + gap.size - start) / CHUNK * CHUNK;
+        if self.reserved_bytes() <= self.release_threshold_bytes {
+            return;
+        }
+        for (address, id, _) in self.tiles.free_by_address().into_iter().rev() {
+            let low = address.next_multiple_of(CHUNK);
+            let high = self.tiles.at(id).end() / CHUNK * CHUNK;
             let mut from = high;
             while from > low && self.reserved_bytes() > self.release_threshold_bytes {
                 from -= CHUNK;
                 self.card.release(from, CHUNK);
             }
-            if from >= high {
-                continue;
-            }
-            self.gaps.remove(gap, Owner::All);
-            self.segments.remove(&start);
-            for (piece_start, piece_end) in [(start, from), (high, end)].into_iter().filter(|(a, b)| b > a) {
-                self.segments.insert(piece_start, piece_end - piece_start);
-            }
-            let gap_end = gap.address + gap.size;
-            for (rest, rest_end) in [(gap.address, from), (high, gap_end)].into_iter().filter(|(a, b)| b > a) {
-                self.put_back(Gap { address: rest, size: rest_end - rest }, Owner::All);
+            if from < high {
+                self.tiles.cut(id, from, high);
             }
         }
     }
@@ -265,26 +234,22 @@ impl StreamPool {
     }
 
     pub fn largest_free(&self) -> u64 {
-        self.gaps.largest()
+        self.tiles.largest_free()
     }
 
-    pub fn n_segments(&self) -> usize {
-        self.segments.len()
+    pub fn n_segments(&self) -> u64 {
+        self.tiles.n_segments
     }
 
-    /// Address, size, requested bytes of every block, by address.
-    pub fn blocks(&self) -> impl Iterator<Item = (u64, u64, u64)> {
-        self.blocks.iter().map(|(address, block)| (*address, block.size, block.requested))
+    /// Every block and free range, by address.
+    pub fn pieces(&self) -> Vec<Piece> {
+        crate::tiles::pieces(&self.tiles)
     }
 
     /// Every free range by address: address, size, whether `stream` may use it.
-    pub fn gaps_for(&self, stream: u32) -> impl Iterator<Item = (u64, u64, bool)> {
-        self.gaps.iter().map(move |(gap, owner)| (gap.address, gap.size, self.may_use(stream, owner)))
-    }
-
-    /// Start and length of what the pool holds of the card.
-    pub fn segments(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.segments.iter().map(|(start, bytes)| (*start, *bytes))
+    pub fn gaps_for(&self, stream: u32) -> Vec<(u64, u64, bool)> {
+        let gap = |(address, id, owner)| (address, self.tiles.at(id).size, self.may_use(stream, owner));
+        self.tiles.free_by_address().into_iter().map(gap).collect()
     }
 }
 
@@ -314,7 +279,7 @@ mod tests {
             let mut pool = pool(0);
             let block = take(&mut pool, bytes, 0);
             assert_eq!((pool.used_bytes, pool.reserved_bytes()), (bytes, reserved));
-            assert!(pool.free(block.address, 0));
+            assert!(pool.free(block.id, 0));
             assert_eq!((pool.used_bytes, pool.reserved_bytes()), (0, reserved));
             pool.sync();
             assert_eq!(pool.reserved_bytes(), 0);
@@ -325,7 +290,7 @@ mod tests {
     fn a_raised_threshold_keeps_the_memory() {
         let mut pool = pool(64 * MIB);
         let block = take(&mut pool, 100 * MIB, 0);
-        pool.free(block.address, 0);
+        pool.free(block.id, 0);
         pool.sync();
         assert_eq!(pool.reserved_bytes(), 64 * MIB);
         assert_eq!(take(&mut pool, 60 * MIB, 1).source, Source::Synchronised);
@@ -336,12 +301,12 @@ mod tests {
     fn a_range_is_reused_along_the_order_of_streams_only() {
         let mut pool = pool(u64::MAX);
         let first = take(&mut pool, 32 * MIB, 0);
-        pool.free(first.address, 0);
+        pool.free(first.id, 0);
         assert_eq!(take(&mut pool, 32 * MIB, 1).source, Source::Grown, "stream 1 does not know of the free");
         pool.wait(2, 0);
         let second = take(&mut pool, 32 * MIB, 2);
         assert_eq!((second.address, second.source), (first.address, Source::OrderedBefore));
-        pool.free(second.address, 2);
+        pool.free(second.id, 2);
         assert_eq!(take(&mut pool, 32 * MIB, 2).source, Source::SameStream);
     }
 
@@ -350,7 +315,7 @@ mod tests {
         let mut pool = pool(u64::MAX);
         let block = take(&mut pool, 32 * MIB, 0);
         pool.wait(1, 0);
-        pool.free(block.address, 0);
+        pool.free(block.id, 0);
         assert_eq!(take(&mut pool, 32 * MIB, 1).source, Source::Grown, "freed after the wait");
         pool.wait(2, 0);
         pool.wait(3, 2);
@@ -361,8 +326,8 @@ mod tests {
     fn neighbours_of_several_owners_serve_together() {
         let mut pool = pool(u64::MAX);
         let (low, high) = (take(&mut pool, 16 * MIB, 0), take(&mut pool, 16 * MIB, 1));
-        pool.free(low.address, 0);
-        pool.free(high.address, 1);
+        pool.free(low.id, 0);
+        pool.free(high.id, 1);
         assert_eq!(take(&mut pool, 32 * MIB, 0).source, Source::Grown);
         pool.wait(0, 1);
         let both = take(&mut pool, 32 * MIB, 0);
@@ -372,13 +337,13 @@ mod tests {
     #[test]
     fn only_whole_free_chunks_go_back() {
         let mut pool = pool(0);
-        let blocks: Vec<u64> = (0..4).map(|_| take(&mut pool, 24 * MIB, 0).address).collect();
+        let blocks: Vec<TileId> = (0..4).map(|_| take(&mut pool, 24 * MIB, 0).id).collect();
         assert_eq!(pool.reserved_bytes(), 128 * MIB);
         pool.free(blocks[1], 0);
-        let wide = take(&mut pool, 128 * MIB, 0).address;
-        pool.free(wide, 0);
+        let wide = take(&mut pool, 128 * MIB, 0);
+        pool.free(wide.id, 0);
         let inside = take(&mut pool, 40 * MIB, 0).address;
-        assert_eq!(inside, wide);
+        assert_eq!(inside, wide.address);
         pool.sync();
         // Three single chunks in use, and two of the four that the 40 MiB stand in.
         assert_eq!((pool.reserved_bytes(), pool.n_segments()), (160 * MIB, 4));

@@ -6,6 +6,7 @@ use crate::bfc::{self, Bfc, ChunkId};
 use crate::caching::{self, BlockId, Caching, Card, Class, Config, Metric, State};
 use crate::plain::Plain;
 use crate::stream_pool::{self, StreamPool};
+use crate::tiles::TileId;
 use crate::trace::Event;
 
 type Served = Result<Option<Block>, Refusal>;
@@ -15,8 +16,8 @@ type Served = Result<Option<Block>, Refusal>;
 pub(super) enum Engine {
     Caching(Box<OfPyTorch>),
     Bfc(Box<Held<Bfc<Card>, ChunkId>>),
-    StreamPool(Box<Held<StreamPool, u64>>),
-    Plain(Box<Held<Plain, u64>>),
+    StreamPool(Box<Held<StreamPool, TileId>>),
+    Plain(Box<Held<Plain, TileId>>),
 }
 
 /// An allocator, and what each request of the trace got.
@@ -102,26 +103,9 @@ impl Engine {
     pub fn pieces(&self) -> Vec<Piece> {
         match self {
             Self::Caching(held) => caching_pieces(&held.allocator),
-            Self::Bfc(held) => {
-                let views = held.allocator.views();
-                let (used, free): (Vec<_>, Vec<_>) = views.into_iter().partition(|view| !view.is_free);
-                let used = used.into_iter().map(|view| (view.address, view.size, view.requested));
-                let free = free.into_iter().map(|view| (view.address, view.size));
-                assemble(used, free, held.allocator.regions().map(|region| region.0).collect())
-            }
-            Self::StreamPool(held) => {
-                let pool = &held.allocator;
-                let free = pool.gaps_for(0).map(|(address, size, _)| (address, size));
-                assemble(pool.blocks(), free, pool.segments().map(|segment| segment.0).collect())
-            }
-            Self::Plain(held) => {
-                let plain = &held.allocator;
-                // Whatever lies on a border of 2 MiB begins a piece of the driver, and nothing else does.
-                let addresses = plain.blocks().map(|block| block.0).chain(plain.gaps().map(|gap| gap.0));
-                let mut starts: Vec<u64> = addresses.filter(|address| address % crate::plain::PIECE == 0).collect();
-                starts.sort_unstable();
-                assemble(plain.blocks(), plain.gaps(), starts)
-            }
+            Self::Bfc(held) => bfc_pieces(&held.allocator),
+            Self::StreamPool(held) => held.allocator.pieces(),
+            Self::Plain(held) => held.allocator.pieces(),
         }
     }
 
@@ -259,13 +243,13 @@ impl Held<Bfc<Card>, ChunkId> {
     }
 }
 
-impl Held<StreamPool, u64> {
+impl Held<StreamPool, TileId> {
     fn play_pool(&mut self, event: Event) -> Served {
         match event {
             Event::Malloc { id, bytes, stream } => {
                 let served = self.allocator.malloc(bytes, stream);
                 let served = served.map_err(|error| self.refuse(&error))?;
-                self.ids[id as usize] = served.map(|served| served.address);
+                self.ids[id as usize] = served.map(|served| served.id);
                 return Ok(served.map(|served| {
                     let source = match served.source {
                         stream_pool::Source::SameStream => Source::Cached,
@@ -278,8 +262,8 @@ impl Held<StreamPool, u64> {
                 }));
             }
             Event::Free { id, stream } => {
-                if let Some(address) = self.ids[id as usize].take() {
-                    self.allocator.free(address, stream);
+                if let Some(block) = self.ids[id as usize].take() {
+                    self.allocator.free(block, stream);
                 }
             }
             Event::Wait { stream, on } => self.allocator.wait(stream, on),
@@ -290,20 +274,20 @@ impl Held<StreamPool, u64> {
     }
 }
 
-impl Held<Plain, u64> {
+impl Held<Plain, TileId> {
     fn play_plain(&mut self, event: Event) -> Served {
         match event {
             Event::Malloc { id, bytes, .. } => {
                 let served = self.allocator.malloc(bytes).map_err(|error| self.refuse(&error))?;
-                self.ids[id as usize] = served.map(|(address, ..)| address);
-                Ok(served.map(|(address, size, had_room)| {
-                    let source = if had_room { Source::Cached } else { Source::Device };
-                    Block { address, size, source }
+                self.ids[id as usize] = served.map(|served| served.id);
+                Ok(served.map(|served| {
+                    let source = if served.is_shared { Source::Cached } else { Source::Device };
+                    Block { address: served.address, size: served.size, source }
                 }))
             }
             Event::Free { id, .. } => {
-                if let Some(address) = self.ids[id as usize].take() {
-                    self.allocator.free(address);
+                if let Some(block) = self.ids[id as usize].take() {
+                    self.allocator.free(block);
                 }
                 Ok(None)
             }
@@ -349,7 +333,7 @@ fn of_pool(pool: &StreamPool, n_ooms: u64) -> Counters {
         active_bytes: occupied,
         requested_bytes: pool.used_bytes,
         reserved_bytes: pool.reserved_bytes(),
-        n_segments: pool.n_segments() as u64,
+        n_segments: pool.n_segments(),
         n_ooms,
         largest_free_bytes: pool.largest_free(),
         total_free_bytes: pool.reserved_bytes() - occupied,
@@ -363,7 +347,7 @@ fn of_plain(plain: &Plain, n_ooms: u64) -> Counters {
         active_bytes: plain.allocated_bytes,
         requested_bytes: plain.requested_bytes,
         reserved_bytes: plain.reserved_bytes(),
-        n_segments: plain.n_segments,
+        n_segments: plain.n_segments(),
         n_ooms,
         largest_free_bytes: plain.largest_free(),
         total_free_bytes: plain.reserved_bytes() - plain.allocated_bytes,
@@ -387,19 +371,14 @@ fn caching_pieces(allocator: &Caching<Card>) -> Vec<Piece> {
     allocator.blocks().into_iter().map(piece).collect()
 }
 
-/// Blocks and holes by address, each in the segment whose start comes before it.
-fn assemble(
-    used: impl Iterator<Item = (u64, u64, u64)>,
-    free: impl Iterator<Item = (u64, u64)>,
-    starts: Vec<u64>,
-) -> Vec<Piece> {
-    let piece = |address: u64, size, requested, part| {
-        let segment = starts.partition_point(|start| *start <= address).saturating_sub(1) as u32;
-        Piece { address, size, requested, part, segment }
+fn bfc_pieces(bfc: &Bfc<Card>) -> Vec<Piece> {
+    let starts: Vec<u64> = bfc.regions().map(|region| region.0).collect();
+    let piece = |view: bfc::View| Piece {
+        address: view.address,
+        size: view.size,
+        requested: view.requested,
+        part: if view.is_free { Part::Free } else { Part::Used },
+        segment: starts.partition_point(|start| *start <= view.address).saturating_sub(1) as u32,
     };
-    let used = used.map(|(address, size, requested)| piece(address, size, requested, Part::Used));
-    let free = free.map(|(address, size)| piece(address, size, 0, Part::Free));
-    let mut out: Vec<Piece> = used.chain(free).collect();
-    out.sort_by_key(|piece| piece.address);
-    out
+    bfc.views().into_iter().map(piece).collect()
 }

@@ -4,6 +4,7 @@
 //! and the tests can hold one against the other.
 
 use super::engines::OfPyTorch;
+use super::{Part, Piece};
 use crate::bfc::{self, Bfc};
 use crate::caching::{BlockId, Card, State, View};
 use crate::plain::{self, Plain};
@@ -236,7 +237,7 @@ pub(super) fn of_pool(pool: &StreamPool, bytes: u64, stream: u32) -> Option<Expl
         return None;
     }
     let wanted = bytes.next_multiple_of(stream_pool::SPACING);
-    let gaps: Vec<(u64, u64, bool)> = pool.gaps_for(stream).collect();
+    let gaps = pool.gaps_for(stream);
     let usable = gaps.iter().filter(|gap| gap.2 && gap.1 >= wanted);
     let best = usable.map(|(address, size, _)| (*size, *address)).min();
     // Where no single range holds it, several together may; the pool itself knows which.
@@ -268,7 +269,9 @@ pub(super) fn of_plain(allocator: &Plain, bytes: u64) -> Option<Explanation> {
     }
     let is_shared = bytes <= plain::SHARED;
     let wanted = if is_shared { bytes.next_multiple_of(plain::SPACING) } else { plain::driver_bytes(bytes) };
-    let gaps: Vec<(u64, u64)> = allocator.gaps().collect();
+    let is_gap = |piece: &Piece| piece.part == Part::Free;
+    let gaps: Vec<(u64, u64)> =
+        allocator.pieces().iter().filter(|piece| is_gap(piece)).map(|piece| (piece.address, piece.size)).collect();
     let best = gaps.iter().map(|gap| (gap.1, gap.0)).filter(|key| is_shared && key.0 >= wanted).min();
     let candidates = gaps.iter().map(|(address, size)| Candidate {
         address: *address,
