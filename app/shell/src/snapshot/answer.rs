@@ -34,7 +34,7 @@ const MISS: Text = Text::new(
 const FITS: Text =
     Text::new("录制里没有向设备要过内存。", "No memory was asked of the device while this was recorded.");
 const NO_FINDING: Text = Text::new(
-    "没有发现 · 没有显存不足，也没有逐步增长",
+    "没有发现问题 · 没有显存不足，也没有逐步增长",
     "nothing found · no request was refused, and nothing grows from step to step",
 );
 const OOM: Text = Text::new("显存不足 · ", "out of memory · ");
