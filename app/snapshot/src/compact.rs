@@ -1,9 +1,10 @@
 //! The heap of the pickle machine, and what it makes of dictionaries as soon as they are complete: events, frames and
 //! stacks in flat arrays.
 
+use crate::fast::FastMap;
 use crate::model::{Action, Event, Frame, StackId, TextId};
 use crate::pickle::{Slot, Value};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Texts that the format uses; they are the first of the table, in this order.
 const WORDS: &[&str] = &[
@@ -67,13 +68,13 @@ pub struct Compactor {
     /// Emptied pair lists, to be filled again.
     spare: Vec<Vec<(Value, Value)>>,
     pub texts: Vec<String>,
-    by_text: HashMap<String, TextId>,
+    by_text: FastMap<String, TextId>,
     pub events: Vec<Event>,
     pub frames: Vec<Frame>,
-    by_frame: HashMap<Frame, u32>,
+    by_frame: FastMap<Frame, u32>,
     pub stack_ends: Vec<u32>,
     pub stack_frames: Vec<u32>,
-    by_stack: HashMap<Box<[u32]>, StackId>,
+    by_stack: FastMap<Box<[u32]>, StackId>,
     pub streams: Vec<u64>,
     /// Fields of events that have no place in the model.
     pub unknown: BTreeMap<TextId, u64>,
@@ -92,10 +93,10 @@ impl Default for Compactor {
             by_text,
             events: Vec::new(),
             frames: Vec::new(),
-            by_frame: HashMap::new(),
+            by_frame: FastMap::default(),
             stack_ends: vec![0],
             stack_frames: Vec::new(),
-            by_stack: HashMap::new(),
+            by_stack: FastMap::default(),
             streams: vec![0],
             unknown: BTreeMap::new(),
             scratch: Vec::new(),

@@ -4,15 +4,37 @@
 //! a few plain types and nothing else; `compact.rs` turns finished dictionaries into events and frames at once, so that a
 //! file of a million events needs little more than itself; `read.rs` makes the model of what is left. `start.rs` walks
 //! back to the state before the first event, `replay.rs` forward again through `vramlab_alloc`.
+//!
+//! What is asked of a snapshot begins at `analysis.rs`: every block's life and the running totals (`lives.rs`,
+//! `timeline.rs`), who held the memory (`peak.rs`, `bands.rs`, `sites.rs`, `roles.rs`), steps and what grows over them
+//! (`steps.rs`, `growth.rs`), the address space at any event (`segments.rs`), why a request was refused (`oom.rs`), other
+//! settings (`what_if.rs`), and all of it in words (`findings.rs`). `summary.rs` explains PyTorch's own tables.
 
+pub mod analysis;
+pub mod bands;
 mod compact;
+mod fast;
+pub mod findings;
+pub mod growth;
+pub mod lives;
 pub mod model;
+pub mod oom;
+pub mod peak;
 pub mod pickle;
 mod read;
 pub mod replay;
+pub mod roles;
+pub mod segments;
+pub mod sites;
 mod start;
+pub mod steps;
+pub mod summary;
+pub mod timeline;
 mod unpack;
+pub mod what_if;
 
+pub use analysis::{Analysis, Options};
 pub use model::{Action, Annotation, Block, BlockState, Event, Frame, Segment, Snapshot, StackId};
 pub use pickle::PickleError;
 pub use read::{ReadError, read};
+pub use unpack::unpacked_head;

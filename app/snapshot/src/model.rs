@@ -118,11 +118,16 @@ impl Snapshot {
         self.texts.get(id.0 as usize).map_or("", String::as_str)
     }
 
-    /// Frames of a stack, innermost first.
-    pub fn stack(&self, id: StackId) -> impl Iterator<Item = Frame> + '_ {
+    /// Frames of a stack as indices into `frames`, innermost first.
+    pub fn stack_indices(&self, id: StackId) -> &[u32] {
         let end = self.stack_ends.get(id.0 as usize).copied().unwrap_or_default() as usize;
         let start = (id.0 as usize).checked_sub(1).map_or(0, |idx| self.stack_ends[idx] as usize);
-        self.stack_frames[start.min(end)..end].iter().map(|frame| self.frames[*frame as usize])
+        &self.stack_frames[start.min(end)..end]
+    }
+
+    /// Frames of a stack, innermost first.
+    pub fn stack(&self, id: StackId) -> impl Iterator<Item = Frame> + '_ {
+        self.stack_indices(id).iter().map(|frame| self.frames[*frame as usize])
     }
 
     pub fn n_events(&self) -> usize {

@@ -194,22 +194,7 @@ impl Reader {
 
     /// Contradictions that can be lived with.
     fn check(&mut self) {
-        let mut warnings = Vec::new();
-        for segment in &self.out.segments {
-            let sum: u64 = segment.blocks.iter().map(|block| block.size).fold(0, u64::wrapping_add);
-            let at = format!("segment 0x{:x}", segment.address);
-            if sum != segment.size {
-                warnings.push(format!("{at}: its blocks sum to {sum} bytes, it has {}", segment.size));
-            }
-            for pair in segment.blocks.windows(2) {
-                if pair[0].address.wrapping_add(pair[0].size) != pair[1].address {
-                    warnings.push(format!("{at}: there is a gap or an overlap at 0x{:x}", pair[1].address));
-                } else if pair.iter().all(|block| block.state == BlockState::Inactive) {
-                    warnings.push(format!("{at}: two free blocks lie side by side at 0x{:x}", pair[1].address));
-                }
-            }
-        }
-        self.out.warnings = warnings;
+        self.out.warnings = self.out.segments.iter().flat_map(crate::segments::violations).collect();
     }
 
     fn unknown_fields(&mut self, fields: &[(Value, Value)], path: &str, known: &[&str]) {

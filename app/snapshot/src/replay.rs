@@ -1,9 +1,10 @@
 //! The recorded requests, served again by the allocator's rules: every address, split and counter is predicted and
 //! compared with what was recorded.
 
+use crate::fast::FastMap;
 use crate::model::{Action, BlockState, Event, Snapshot};
 use crate::start::{Start, start};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use vramlab_alloc::caching::{BlockId, Caching, Config, ConfigError, Device, State, Stats, View};
 
 /// A prediction that the recording contradicts.
@@ -31,6 +32,10 @@ pub struct Replay {
     /// The counters before the first event.
     pub start: Stats,
     pub blocks: Vec<View>,
+    /// What stood before the first event.
+    pub before: Start,
+    /// Size of the block that each alloc got, in their order; 0 if it got none.
+    pub sizes: Vec<u64>,
 }
 
 impl Replay {
@@ -181,7 +186,7 @@ pub fn replay(snapshot: &Snapshot, device: usize, config: &Config) -> Replay {
 
 struct Run {
     machine: Caching<Recorded>,
-    blocks: HashMap<u64, BlockId>,
+    blocks: FastMap<u64, BlockId>,
     /// Private pool of each segment, by address.
     pools: BTreeMap<u64, (u64, u32)>,
     start: Stats,
@@ -190,6 +195,7 @@ struct Run {
     n_frees: u64,
     n_unexplained: u64,
     skips_completion: bool,
+    sizes: Vec<u64>,
 }
 
 impl Run {
@@ -209,6 +215,7 @@ impl Run {
             n_frees: 0,
             n_unexplained: before.n_unexplained,
             skips_completion: false,
+            sizes: Vec::new(),
         }
     }
 
@@ -255,9 +262,13 @@ impl Run {
                     self.machine.device.mismatch(idx, what);
                 }
                 self.blocks.insert(event.address, served.id);
+                self.sizes.push(served.size);
             }
-            Ok(None) => {}
-            Err(error) => self.machine.device.mismatch(idx, format!("{error}; recorded is 0x{:x}", event.address)),
+            Ok(None) => self.sizes.push(0),
+            Err(error) => {
+                self.sizes.push(0);
+                self.machine.device.mismatch(idx, format!("{error}; recorded is 0x{:x}", event.address));
+            }
         }
         self.expect_empty();
     }
@@ -297,7 +308,6 @@ impl Run {
     fn finish(mut self, snapshot: &Snapshot, device: usize, before: Start) -> Replay {
         self.compare_blocks(snapshot, device);
         let blocks = self.machine.blocks();
-        drop(before);
         Replay {
             n_allocs: self.n_allocs,
             n_right: self.n_right,
@@ -308,6 +318,8 @@ impl Run {
             start: self.start,
             mismatches: std::mem::take(&mut self.machine.device.wrong),
             blocks,
+            before,
+            sizes: self.sizes,
         }
     }
 
@@ -347,7 +359,7 @@ impl Run {
 }
 
 /// The last of a run of returned segments belongs to `empty_cache` if the request after it has another stack.
-fn is_explicit(events: &[Event], idx: usize) -> bool {
+pub(crate) fn is_explicit(events: &[Event], idx: usize) -> bool {
     let returns = |event: &Event| matches!(event.action, Action::SegmentFree | Action::SegmentUnmap);
     let Some(next) = events.get(idx + 1) else { return true };
     if returns(next) {

@@ -26,6 +26,7 @@ struct Held {
 }
 
 /// What stood before the first event of a device.
+#[derive(Clone, Debug)]
 pub struct Start {
     pub parts: Vec<Part>,
     /// Private pools by number: 1, 2, … for those ids that occur. Number 0 is the default pool.
@@ -54,14 +55,24 @@ struct Walk {
     held: BTreeMap<u64, Held>,
     n_unexplained: u64,
     is_expandable: bool,
+    pools: Vec<(u64, u64)>,
 }
 
 impl Walk {
     fn at_the_end(snapshot: &Snapshot, device: usize) -> Self {
-        let mut this =
-            Self { stretches: BTreeMap::new(), held: BTreeMap::new(), n_unexplained: 0, is_expandable: false };
+        let mut this = Self {
+            stretches: BTreeMap::new(),
+            held: BTreeMap::new(),
+            n_unexplained: 0,
+            is_expandable: false,
+            pools: vec![(0, 0)],
+        };
         for segment in snapshot.segments.iter().filter(|segment| segment.device as usize == device) {
             this.is_expandable |= segment.is_expandable;
+            // Also those of graphs captured in the window.
+            if !this.pools.contains(&segment.pool) {
+                this.pools.push(segment.pool);
+            }
             this.stretches.insert(
                 segment.address,
                 Stretch {
@@ -133,7 +144,7 @@ impl Walk {
 
     fn finish(mut self, config: &Config) -> Start {
         self.join_runs();
-        let mut pools = vec![(0, 0)];
+        let mut pools = std::mem::take(&mut self.pools);
         let mut parts = Vec::new();
         for (address, stretch) in &self.stretches {
             if !pools.contains(&stretch.pool) {

@@ -1,0 +1,198 @@
+//! What a block is for, guessed: from its stack, from when it lived, and from rules that the reader gives. What nothing
+//! speaks for stays unknown.
+
+use crate::lives::Life;
+use crate::model::{Action, Event, Snapshot, StackId};
+use crate::sites::frame_text;
+use crate::steps::{Phase, Steps};
+use vramlab_units::Text;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// Weights, biases and buffers of modules.
+    Parameter,
+    /// Kept from the backward pass until the optimizer.
+    Gradient,
+    /// State of the optimizer.
+    Optimizer,
+    /// Made by the forward pass and kept.
+    Activation,
+    /// Keys and values of earlier tokens.
+    KvCache,
+    /// Needed for a moment: temporaries of a pass or of the optimizer.
+    Workspace,
+    #[default]
+    Unknown,
+}
+
+impl Role {
+    pub const ALL: [Self; 7] = [
+        Self::Parameter,
+        Self::Gradient,
+        Self::Optimizer,
+        Self::Activation,
+        Self::KvCache,
+        Self::Workspace,
+        Self::Unknown,
+    ];
+
+    /// The name in data.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Parameter => "parameter",
+            Self::Gradient => "gradient",
+            Self::Optimizer => "optimizer",
+            Self::Activation => "activation",
+            Self::KvCache => "kv_cache",
+            Self::Workspace => "workspace",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    pub fn title(self) -> Text {
+        match self {
+            Self::Parameter => Text::new("参数", "parameters"),
+            Self::Gradient => Text::new("梯度", "gradients"),
+            Self::Optimizer => Text::new("优化器状态", "optimizer state"),
+            Self::Activation => Text::new("激活", "activations"),
+            Self::KvCache => Text::new("KV cache", "KV cache"),
+            Self::Workspace => Text::new("临时", "temporaries"),
+            Self::Unknown => Text::new("未知", "unknown"),
+        }
+    }
+}
+
+/// The reader's word: a block whose stack has a frame that contains `contains` has this role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    pub contains: String,
+    pub role: Role,
+}
+
+/// What a stack alone tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Ruled(Role),
+    Empty,
+    Optimizer,
+    Module,
+    Backward,
+    Forward,
+    KvCache,
+    Other,
+}
+
+/// One role a life.
+pub fn roles(snapshot: &Snapshot, device: usize, lives: &[Life], steps: &Steps, rules: &[Rule]) -> Vec<Role> {
+    let kinds: Vec<Kind> = (0..snapshot.stack_ends.len() as u32).map(|id| kind(snapshot, StackId(id), rules)).collect();
+    let kind_of = |stack: StackId| kinds.get(stack.0 as usize).copied().unwrap_or(Kind::Empty);
+    let events = snapshot.traces.get(device).map_or(&[][..], Vec::as_slice);
+    let has_stacks = events.iter().any(|event| event.stack != StackId(0));
+    let marks = Marks::of(steps, events);
+    let guess = |life: &Life| -> Role {
+        let from = life.from.map_or(0, |from| from as usize);
+        let until = life.freed.map_or(events.len(), |freed| freed as usize);
+        let freer = life.freed.and_then(|freed| events.get(freed as usize)).map(|event| kind_of(event.stack));
+        match kind_of(life.stack) {
+            Kind::Ruled(role) => role,
+            Kind::Empty if life.from.is_none() || !has_stacks => Role::Unknown,
+            // The autograd thread has no Python stack. What outlives the gradients is a library's.
+            Kind::Empty | Kind::Backward if marks.is_gradient(from, until, life.freed.is_none()) => Role::Gradient,
+            Kind::Empty | Kind::Backward => Role::Workspace,
+            Kind::Optimizer if is_kept(from, until, steps, events.len()) => Role::Optimizer,
+            Kind::Optimizer => Role::Workspace,
+            Kind::Module => Role::Parameter,
+            Kind::KvCache => Role::KvCache,
+            Kind::Forward if freer == Some(Kind::Forward) || marks.n_optimizers(from, until) > 1 => Role::Workspace,
+            Kind::Forward => Role::Activation,
+            Kind::Other => Role::Unknown,
+        }
+    };
+    lives.iter().map(guess).collect()
+}
+
+/// Where the optimizer worked, and where gradients were given up.
+struct Marks {
+    optimizers: Vec<usize>,
+    zeroed: Vec<usize>,
+}
+
+impl Marks {
+    fn of(steps: &Steps, events: &[Event]) -> Self {
+        let named = |name: &'static str| steps.phases.iter().filter(move |phase| phase.name.starts_with(name));
+        let frees = |phase: &&Phase| {
+            let inside = events.get(phase.from..phase.until).unwrap_or_default();
+            inside.iter().any(|event| event.action == Action::FreeRequested)
+        };
+        Self {
+            optimizers: named("Optimizer.step").map(|phase| phase.from).collect(),
+            // Gradients that are only set to zero stay: then this tells nothing.
+            zeroed: named("Optimizer.zero_grad").filter(frees).map(|phase| phase.until).collect(),
+        }
+    }
+
+    /// Optimizer steps that began in a life.
+    fn n_optimizers(&self, from: usize, until: usize) -> usize {
+        self.optimizers.iter().filter(|start| from < **start && **start <= until).count()
+    }
+
+    fn is_gradient(&self, from: usize, until: usize, is_kept: bool) -> bool {
+        if self.zeroed.iter().any(|end| from < *end && *end < until) {
+            return false;
+        }
+        self.n_optimizers(from, until) > 0 || (self.optimizers.is_empty() && is_kept)
+    }
+}
+
+/// Optimizer state outlives the step that made it.
+fn is_kept(from: usize, until: usize, steps: &Steps, n_events: usize) -> bool {
+    let end = steps.phases.iter().find(|phase| phase.name.starts_with("Optimizer.step") && phase.until > from);
+    until >= end.map_or(n_events, |phase| phase.until + 1).min(n_events)
+}
+
+fn kind(snapshot: &Snapshot, stack: StackId, rules: &[Rule]) -> Kind {
+    let mut found = Kind::Empty;
+    for frame in snapshot.stack(stack) {
+        if !rules.is_empty() {
+            let text = frame_text(snapshot, &frame);
+            if let Some(rule) = rules.iter().find(|rule| text.contains(&rule.contains)) {
+                return Kind::Ruled(rule.role);
+            }
+        }
+        let here = frame_kind(snapshot.text(frame.file), snapshot.text(frame.name));
+        if strength(here) > strength(found) {
+            found = here;
+        }
+    }
+    found
+}
+
+fn frame_kind(file: &str, name: &str) -> Kind {
+    let is_cache =
+        file.contains("cache_utils") || ["kv", "kv_cache", "update_cache", "past_key_values"].contains(&name);
+    match name {
+        _ if file.contains("torch/optim/") => Kind::Optimizer,
+        _ if is_cache => Kind::KvCache,
+        "backward" | "_backward" => Kind::Backward,
+        "_apply" | "convert" if file.contains("torch/nn/modules/") => Kind::Module,
+        "reset_parameters" => Kind::Module,
+        _ if file.contains("torch/nn/init.py") || file.contains("torch/nn/parameter.py") => Kind::Module,
+        "forward" => Kind::Forward,
+        _ if file.contains("torch/nn/functional.py") => Kind::Forward,
+        _ => Kind::Other,
+    }
+}
+
+/// Which of two frames of one stack decides.
+fn strength(kind: Kind) -> u8 {
+    match kind {
+        Kind::Empty => 0,
+        Kind::Other => 1,
+        Kind::Forward => 2,
+        Kind::Module => 3,
+        Kind::Backward => 4,
+        Kind::KvCache => 5,
+        Kind::Optimizer => 6,
+        Kind::Ruled(_) => 7,
+    }
+}

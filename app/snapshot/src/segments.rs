@@ -1,0 +1,300 @@
+//! The address space at any moment: segments, the blocks and holes in them, and what of the cache is of use.
+
+use crate::analysis::Analysis;
+use crate::model::{Action, BlockState, Segment, Snapshot};
+use std::collections::BTreeMap;
+
+/// Pages of expandable segments go back to the device one by one.
+const SMALL_PAGE: u64 = 2 << 20;
+const LARGE_PAGE: u64 = 20 << 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Allocated,
+    /// Freed, while another stream may still use it.
+    Pending,
+    Hole,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub address: u64,
+    pub size: u64,
+    /// What was asked for; 0 for a hole.
+    pub requested: u64,
+    pub kind: Kind,
+    /// Index into [`Analysis::lives`].
+    pub life: Option<u32>,
+}
+
+/// A segment, or a contiguous run of mapped pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentAt {
+    pub address: u64,
+    pub size: u64,
+    /// Index into [`Snapshot::streams`].
+    pub stream: u32,
+    /// (0, 0) is the default pool; others belong to CUDA graphs.
+    pub pool: (u64, u64),
+    pub is_small: bool,
+    pub is_expandable: bool,
+    /// By address, without a gap.
+    pub pieces: Vec<Piece>,
+}
+
+impl SegmentAt {
+    pub fn is_free(&self) -> bool {
+        self.pieces.iter().all(|piece| piece.kind == Kind::Hole)
+    }
+
+    /// Bytes that `empty_cache` would return.
+    fn releasable(&self) -> u64 {
+        if !self.is_expandable {
+            return if self.is_free() { self.size } else { 0 };
+        }
+        let page = if self.is_small { SMALL_PAGE } else { LARGE_PAGE };
+        let holes = self.pieces.iter().filter(|piece| piece.kind == Kind::Hole);
+        holes
+            .map(|hole| {
+                let offset = hole.address - self.address;
+                let first = offset.next_multiple_of(page);
+                ((offset + hole.size) / page * page).saturating_sub(first)
+            })
+            .sum()
+    }
+}
+
+/// What the pieces add up to, bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Metrics {
+    pub reserved: u64,
+    pub allocated: u64,
+    pub pending: u64,
+    pub requested: u64,
+    /// Lost inside allocated blocks.
+    pub rounding: u64,
+    /// In holes.
+    pub inactive: u64,
+    pub largest_hole: u64,
+    pub n_holes: usize,
+    /// Of the holes, what `empty_cache` would return.
+    pub releasable: u64,
+    /// 1 − largest hole ÷ all holes; 0 without holes.
+    pub fragmentation: f64,
+}
+
+impl Metrics {
+    /// In holes beside blocks in use: neither returned by `empty_cache` nor larger than the hole.
+    pub fn unreleasable(&self) -> u64 {
+        self.inactive.saturating_sub(self.releasable)
+    }
+
+    pub fn of(segments: &[SegmentAt]) -> Self {
+        let mut out = Self::default();
+        for segment in segments {
+            out.reserved += segment.size;
+            out.releasable += segment.releasable();
+            for piece in &segment.pieces {
+                match piece.kind {
+                    Kind::Allocated => {
+                        out.allocated += piece.size;
+                        out.requested += piece.requested;
+                        out.rounding += piece.size.saturating_sub(piece.requested);
+                    }
+                    Kind::Pending => out.pending += piece.size,
+                    Kind::Hole => {
+                        out.inactive += piece.size;
+                        out.n_holes += 1;
+                        out.largest_hole = out.largest_hole.max(piece.size);
+                    }
+                }
+            }
+        }
+        if out.inactive > 0 {
+            out.fragmentation = 1.0 - out.largest_hole as f64 / out.inactive as f64;
+        }
+        out
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SegmentMap {
+    /// By address.
+    pub segments: Vec<SegmentAt>,
+    pub metrics: Metrics,
+}
+
+impl SegmentMap {
+    /// Bytes in holes of `stream` that are smaller than `bytes`, and the largest of all its holes. A request of up to
+    /// 1 MiB is served from the small pool, others from the large one.
+    pub fn too_small(&self, stream: u32, pool: (u64, u64), bytes: u64) -> (u64, u64) {
+        let is_small = bytes <= 1 << 20;
+        let fitting =
+            |segment: &&SegmentAt| (segment.stream, segment.pool, segment.is_small) == (stream, pool, is_small);
+        let pieces = self.segments.iter().filter(fitting).flat_map(|segment| &segment.pieces);
+        let holes = pieces.filter(|piece| piece.kind == Kind::Hole);
+        holes.fold((0, 0), |(sum, most), hole| {
+            (if hole.size < bytes { sum + hole.size } else { sum }, most.max(hole.size))
+        })
+    }
+}
+
+struct Stretch {
+    size: u64,
+    stream: u32,
+    is_small: bool,
+    pool: (u64, u64),
+    is_expandable: bool,
+}
+
+/// The address space after `at` events.
+pub fn at(snapshot: &Snapshot, analysis: &Analysis, at: usize) -> SegmentMap {
+    let mut segments = Vec::new();
+    let mut live: Vec<u32> =
+        (0..analysis.lives.len() as u32).filter(|idx| analysis.lives[*idx as usize].is_active(at)).collect();
+    live.sort_by_key(|idx| analysis.lives[*idx as usize].address);
+    for (address, stretch) in stretches(snapshot, analysis, at) {
+        let end = address.saturating_add(stretch.size);
+        let first = live.partition_point(|idx| analysis.lives[*idx as usize].address < address);
+        let last = live.partition_point(|idx| analysis.lives[*idx as usize].address < end);
+        segments.push(SegmentAt {
+            address,
+            size: stretch.size,
+            stream: stretch.stream,
+            pool: stretch.pool,
+            is_small: stretch.is_small,
+            is_expandable: stretch.is_expandable,
+            pieces: pieces(analysis, &live[first..last], address, end, at),
+        });
+    }
+    let metrics = Metrics::of(&segments);
+    SegmentMap { segments, metrics }
+}
+
+fn pieces(analysis: &Analysis, live: &[u32], start: u64, end: u64, at: usize) -> Vec<Piece> {
+    let hole =
+        |address: u64, until: u64| Piece { address, size: until - address, requested: 0, kind: Kind::Hole, life: None };
+    let mut out = Vec::with_capacity(live.len() * 2 + 1);
+    let mut next = start;
+    for idx in live {
+        let life = &analysis.lives[*idx as usize];
+        // Where the recording contradicts itself, blocks may overlap: the one that came first is drawn whole.
+        let address = life.address.max(next);
+        let until = life.address.saturating_add(life.size).min(end);
+        if until <= address {
+            continue;
+        }
+        if address > next {
+            out.push(hole(next, address));
+        }
+        let kind = if life.is_allocated(at) { Kind::Allocated } else { Kind::Pending };
+        out.push(Piece { address, size: until - address, requested: life.requested, kind, life: Some(*idx) });
+        next = until;
+    }
+    if next < end {
+        out.push(hole(next, end));
+    }
+    out
+}
+
+/// What the device had given after `at` events, by address; touching runs of an expandable segment are one.
+fn stretches(snapshot: &Snapshot, analysis: &Analysis, at: usize) -> BTreeMap<u64, Stretch> {
+    let mut all: BTreeMap<u64, Stretch> = BTreeMap::new();
+    let before = &analysis.replay.before;
+    for part in &before.parts {
+        let pool = before.pools.get(part.private_pool as usize).copied().unwrap_or_default();
+        let (size, stream, is_small, is_expandable) = (part.size, part.stream, part.is_small, part.is_expandable);
+        all.insert(part.address, Stretch { size, stream, is_small, pool, is_expandable });
+    }
+    let events = analysis.events(snapshot);
+    for idx in analysis.segment_events.iter().take_while(|idx| (**idx as usize) < at) {
+        let event = &events[*idx as usize];
+        match event.action {
+            Action::SegmentAlloc | Action::SegmentMap => {
+                let known = segment_around(snapshot, analysis.device, event.address);
+                let is_expandable = event.action == Action::SegmentMap;
+                all.insert(
+                    event.address,
+                    Stretch {
+                        size: event.size,
+                        stream: event.stream,
+                        is_small: known.map_or(event.size == SMALL_PAGE, |segment| segment.is_small),
+                        pool: known.map_or((0, 0), |segment| segment.pool),
+                        is_expandable,
+                    },
+                );
+            }
+            _ => cut(&mut all, event.address, event.size),
+        }
+    }
+    join(all)
+}
+
+fn segment_around(snapshot: &Snapshot, device: usize, address: u64) -> Option<&Segment> {
+    let inside = |segment: &&Segment| {
+        segment.device as usize == device
+            && (segment.address..segment.address.saturating_add(segment.size)).contains(&address)
+    };
+    // Segments come by address; a file that has them otherwise is searched to its end.
+    let guess = snapshot.segments.partition_point(|segment| segment.address <= address).checked_sub(1);
+    let guess = guess.and_then(|idx| snapshot.segments.get(idx)).filter(inside);
+    guess.or_else(|| snapshot.segments.iter().find(inside))
+}
+
+/// Takes a stretch away; of a run, what lies around it stays.
+fn cut(all: &mut BTreeMap<u64, Stretch>, address: u64, size: u64) {
+    let end = address.saturating_add(size);
+    let touched: Vec<u64> = all
+        .range(..end)
+        .rev()
+        .take_while(|(start, run)| start.saturating_add(run.size) > address || **start >= address)
+        .map(|(start, _)| *start)
+        .collect();
+    for start in touched {
+        let Some(run) = all.remove(&start) else { continue };
+        let until = start.saturating_add(run.size);
+        let Stretch { stream, is_small, pool, is_expandable, .. } = run;
+        let rest = |size| Stretch { size, stream, is_small, pool, is_expandable };
+        if until > end {
+            all.insert(end, rest(until - end));
+        }
+        if start < address {
+            all.insert(start, rest(address - start));
+        }
+    }
+}
+
+fn join(all: BTreeMap<u64, Stretch>) -> BTreeMap<u64, Stretch> {
+    let mut out: BTreeMap<u64, Stretch> = BTreeMap::new();
+    for (address, stretch) in all {
+        if stretch.is_expandable
+            && let Some((start, last)) = out.iter_mut().next_back()
+            && last.is_expandable
+            && start.saturating_add(last.size) == address
+            && (last.stream, last.is_small, last.pool) == (stretch.stream, stretch.is_small, stretch.pool)
+        {
+            last.size += stretch.size;
+        } else {
+            out.insert(address, stretch);
+        }
+    }
+    out
+}
+
+/// Contradictions in a recorded segment: blocks that do not fill it, gaps, free blocks side by side.
+pub fn violations(segment: &Segment) -> Vec<String> {
+    let mut out = Vec::new();
+    let sum: u64 = segment.blocks.iter().map(|block| block.size).fold(0, u64::wrapping_add);
+    let at = format!("segment 0x{:x}", segment.address);
+    if sum != segment.size {
+        out.push(format!("{at}: its blocks sum to {sum} bytes, it has {}", segment.size));
+    }
+    for pair in segment.blocks.windows(2) {
+        if pair[0].address.wrapping_add(pair[0].size) != pair[1].address {
+            out.push(format!("{at}: there is a gap or an overlap at 0x{:x}", pair[1].address));
+        } else if pair.iter().all(|block| block.state == BlockState::Inactive) {
+            out.push(format!("{at}: two free blocks lie side by side at 0x{:x}", pair[1].address));
+        }
+    }
+    out
+}
