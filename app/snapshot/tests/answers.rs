@@ -6,12 +6,13 @@ use vramlab_snapshot::analysis::{cache, icicle};
 use vramlab_snapshot::bands::bands;
 use vramlab_snapshot::findings::{Kind, findings};
 use vramlab_snapshot::growth::Verdict;
+use vramlab_snapshot::oom::Cause;
 use vramlab_snapshot::peak::{By, holders};
 use vramlab_snapshot::roles::{Role, Rule};
 use vramlab_snapshot::steps::How;
 use vramlab_snapshot::summary::{METRICS, Pool, read_stats, read_text};
 use vramlab_snapshot::what_if::replay_under;
-use vramlab_snapshot::{Analysis, Options, Snapshot, read, segments};
+use vramlab_snapshot::{Action, Analysis, Event, Options, Snapshot, read, segments};
 
 fn data(name: &str) -> Vec<u8> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/data").join(name);
@@ -239,4 +240,48 @@ fn the_table_and_the_counters_agree() {
     assert_eq!(stats.cached(), Some(1_453_326_336 - 877_854_720));
     assert_eq!(stats.rounding(), Some(0));
     assert_eq!(table.row("segment", Pool::Small).unwrap().current, Some(1));
+}
+
+/// S7 and the OOM marker: a refusal appended to a recording, a free without an alloc, a block asked for twice.
+#[test]
+fn a_refusal_is_explained_and_gaps_in_the_trace_never_take_a_total_below_zero() {
+    let mut snapshot = read(&data("snapshots/mlp_adam.pickle.gz"), 64 << 20).unwrap();
+    let last = *snapshot.traces[0].last().unwrap();
+    // 600 MiB are wanted, 100 MiB are free: the cache holds enough, in pieces that are too small.
+    let refused = Event { action: Action::Oom, address: 100 << 20, size: 600 << 20, ..last };
+    snapshot.traces[0].push(refused);
+    let analysis = Analysis::of(&snapshot, 0, &Options::default());
+    assert_eq!(analysis.ooms.len(), 1);
+    let evidence = analysis.ooms[0].evidence;
+    assert_eq!((evidence.request, evidence.inactive), (600 << 20, 1_453_326_336 - 877_854_720));
+    assert_eq!(findings(&snapshot, &analysis)[0].kind, Kind::Oom);
+    assert_eq!(evidence.releasable, evidence.inactive - 17_629_184, "all but PyTorch's inactive_split_bytes");
+    // What the flush would return is enough here.
+    assert_eq!(analysis.ooms[0].cause, Cause::FitsNow);
+
+    let stray = Event { action: Action::FreeRequested, address: 0x1234, ..last };
+    let twice = *snapshot.traces[0].iter().find(|event| event.action == Action::Alloc).unwrap();
+    snapshot.traces[0].extend([stray, Event { action: Action::FreeCompleted, ..stray }, twice, twice]);
+    let analysis = Analysis::of(&snapshot, 0, &Options::default());
+    assert_eq!(analysis.n_unknown_frees, 2);
+    assert!(analysis.n_overwritten >= 1);
+    for series in [&analysis.timeline.allocated, &analysis.timeline.active, &analysis.timeline.reserved] {
+        assert!(series.range(0, usize::MAX).unwrap().1 < 1 << 40);
+    }
+}
+
+/// A trace whose front was overwritten: what it frees stood before, and the peak is that of the rest.
+#[test]
+fn a_trace_cut_at_its_front_still_adds_up() {
+    let mut snapshot = read(&data("snapshots/resnet50_b32.pickle.gz"), 64 << 20).unwrap();
+    let whole = Analysis::of(&snapshot, 0, &Options::default());
+    let half = whole.timeline.n_events() / 2;
+    snapshot.traces[0].drain(..half);
+    let cut = Analysis::of(&snapshot, 0, &Options::default());
+    for at in [0, 500, cut.timeline.n_events()] {
+        assert_eq!(cut.timeline.reserved.value(at), whole.timeline.reserved.value(half + at), "at {at}");
+        assert_eq!(cut.timeline.allocated.value(at), whole.timeline.allocated.value(half + at), "at {at}");
+        let map = segments::at(&snapshot, &cut, at);
+        assert_eq!(map.metrics.allocated, cut.timeline.allocated.value(at), "at {at}");
+    }
 }
