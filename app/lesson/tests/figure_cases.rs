@@ -323,3 +323,30 @@ fn the_dearest_figure_that_is_allowed_is_still_quick() {
     vramlab_lesson::figure::picture(figure, &std::collections::BTreeMap::new(), &|_, _| unreachable!()).unwrap();
     assert!(before.elapsed() < Duration::from_millis(900), "one picture took {:?}", before.elapsed());
 }
+
+/// A guess in `unit`, with `more` fields, before the figure that reveals it: a line in GB over `n`.
+fn guessed(unit: &str, more: &str) -> String {
+    let figure = figure(
+        "line",
+        &format!(
+            "slider = [{{ name = \"n\", means = \"n\", unit = \"1\", {ENDS} }}]\n\
+             value = [{{ name = \"sent\", means = \"sent\", unit = \"GB\", constant = 4 }}]\n\
+             x = {{ sweep = \"n\" }}\ncaption = \"At $n.\"\nseries = [{{ value = \"sent\" }}]"
+        ),
+    );
+    let guess = format!(
+        "[[step]]\nid = \"g\"\nkind = \"predict\"\ntitle = \"G\"\nask = \"How much?\"\nunit = \"{unit}\"\nmin = 1\n\
+         max = 8\nanswer = {{ value = 4, source = \"s\" }}\nexplain = \"4\"\nrevealed_by = \"a\"\n{more}\n[[step]]\nid = \"a\""
+    );
+    figure.replacen("[[step]]\nid = \"a\"", &guess, 1)
+}
+
+#[test]
+fn a_guess_is_held_against_the_figure_that_reveals_it() {
+    assert_eq!(findings(&guessed("GB", "")).iter().map(render).collect::<String>(), "");
+    assert_eq!(findings(&guessed("1", "")).len(), 0, "the slider is a count");
+    let unit = refuse(&guessed("min", ""), "wrong-unit", "\"min\"");
+    assert_eq!(unit.what, "the guess is in min; the figure \"a\" that reveals it shows GB, 1");
+    let place = refuse(&guessed("GB", "at = 4"), "unused-field", "4");
+    assert!(place.what.contains("only the chart of an experiment"), "{}", place.what);
+}

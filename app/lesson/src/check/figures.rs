@@ -220,7 +220,7 @@ fn exprs(figure: &Figure) -> Vec<(String, &Expr)> {
 }
 
 fn used_names(figure: &Figure) -> Vec<String> {
-    let mut out: Vec<String> = figure.key.clone();
+    let mut out: Vec<String> = Vec::new();
     for value in &figure.values {
         match &value.source {
             ValueSource::Constant(_) => {}
@@ -240,6 +240,13 @@ fn used_names(figure: &Figure) -> Vec<String> {
         _ => None,
     };
     out.extend(swept.map(|idx| figure.sliders[idx].name.clone()));
+    out.extend(named_in_words(figure));
+    out
+}
+
+/// Names of key numbers and in captions.
+pub(super) fn named_in_words(figure: &Figure) -> Vec<String> {
+    let mut out = figure.key.clone();
     let captions = figure.cases.iter().map(|case| &case.caption).chain([&figure.caption]);
     for words in captions.flat_map(|caption| [&caption.zh, &caption.en]).flatten() {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -1,10 +1,12 @@
 //! The checker: what the parser cannot know, because it needs the registries, the fonts and the rest of the pack.
 //!
-//! `asks.rs` holds what is asked of visualizers, models and experiments, `figures.rs` of author's figures, `sketch.rs` of curves that are predicted; `texts.rs` what is asked of words, links and
-//! pictures; `units.rs` finds units that can be read in two ways.
+//! `asks.rs` holds what is asked of visualizers, models and experiments, `figures.rs` of author's figures, `sketch.rs` of
+//! curves that are predicted, `reveals.rs` of numbers that are; `texts.rs` what is asked of words, links and pictures;
+//! `units.rs` finds units that can be read in two ways.
 
 mod asks;
 mod figures;
+mod reveals;
 mod sketch;
 mod texts;
 mod units;
@@ -41,6 +43,7 @@ pub fn check_in_pack(parsed: &Parsed, registry: &dyn Registry, steps_of: StepsOf
         checker.asks();
         checker.references();
         checker.sketches();
+        checker.reveals();
         let (mut found, n_dropped) = (checker.problems, checker.n_dropped);
         sort(&mut found);
         cut_list(&mut found, n_dropped);

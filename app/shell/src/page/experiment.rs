@@ -8,7 +8,7 @@ use crate::page::chart;
 use crate::page::figure::separated;
 use crate::page::prose::markdown_ui;
 use crate::page::lens::{self, Looking};
-use crate::page::{runs, sketch};
+use crate::page::{runs, sketch, veil};
 use crate::page::verdict_words::{finding, verdict_ui};
 use crate::platform::{BackendState, Fetch};
 use crate::text;
@@ -206,12 +206,7 @@ fn is_hidden(app: &App, chapter: &Chapter, step: &Step, run_idx: usize, state: &
     if state.is_revealed || state.activity.is_busy() || app.reveals_all || is_done {
         return false;
     }
-    let is_asked = |candidate: &&Step| match &candidate.body {
-        StepBody::Predict(predict) => predict.revealed_by.as_deref() == Some(step.id.as_str()),
-        _ => false,
-    };
-    let mut asked = chapter.steps.iter().filter(is_asked).peekable();
-    asked.peek().is_none() || asked.any(|predict| app.answer(&chapter.id, &predict.id).is_none())
+    veil::asked(chapter, step).next().is_none() || veil::open_question(app, chapter, step).is_some()
 }
 
 /// What stands in the place of a result that the reader has not asked for yet.

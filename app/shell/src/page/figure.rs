@@ -2,7 +2,7 @@
 
 use crate::action::Action;
 use crate::app::App;
-use crate::page::prose;
+use crate::page::{prose, veil};
 use crate::route::Route;
 use crate::widgets;
 use egui::{RichText, Ui};
@@ -62,6 +62,19 @@ impl Source<'_> {
 pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, figure: Source<'_>, actions: &mut Vec<Action>) {
     let tokens = app.tokens().clone();
     let lang = app.lang();
+    let held_for = match figure {
+        Source::Author(_) => veil::holds_figure(app, chapter, step),
+        Source::Visualizer(_) => None,
+    };
+    if let Some(predict) = held_for {
+        widgets::card(ui, &tokens, |ui| {
+            widgets::card_header(ui, &tokens, step.title.get(lang), "", |_| {});
+            prose::markdown_ui(app, ui, &chapter.id, figure.text(), actions);
+            ui.add_space(tokens.space.xs);
+            veil::ui(app, ui, chapter, step, predict, actions);
+        });
+        return;
+    }
     open(app, &chapter.id, &step.id, figure, lang);
     let card = widgets::card(ui, &tokens, |ui| {
         header_ui(app, ui, &tokens, chapter, step, figure, actions);

@@ -14,6 +14,7 @@ pub mod problem;
 pub mod prose;
 pub mod runs;
 pub mod sketch;
+pub mod veil;
 pub mod verdict_words;
 
 use crate::action::Action;
@@ -74,6 +75,8 @@ pub struct StepState {
     pub seen_since: Option<f64>,
     /// The reader asked for another try; earlier answers are kept but not shown.
     pub is_retrying: bool,
+    /// The reader asked to see the figure before predicting.
+    pub is_unveiled: bool,
     pub last_given: Option<crate::answers::Given>,
 }
 
