@@ -90,7 +90,7 @@ fn bands_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &Opened) {
     let scene = &opened.scene;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = tokens.space.m;
-        for (idx, band) in scene.bands.iter().enumerate() {
+        for (idx, band) in scene.bands.all.iter().enumerate() {
             let size = show::bytes_binary(Bytes(band.value(opened.look.cursor)));
             let words = format!("{}  {size}", band.label.get(lang));
             vramlab_views::snapshot::band_chip(ui, tokens, scene.color(tokens, idx), &words);

@@ -4,9 +4,9 @@ use egui::{Color32, Rect, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use std::sync::Arc;
 use vramlab_kit::{Role as Look, Tokens, Type, paint};
 use vramlab_snapshot::analysis::Analysis;
-use vramlab_snapshot::bands::{Band, bands};
+use vramlab_snapshot::bands::{Bands, bands};
 use vramlab_snapshot::lives::Life;
-use vramlab_snapshot::peak::{By, Key, key};
+use vramlab_snapshot::peak::{By, Key};
 use vramlab_snapshot::roles::Role;
 use vramlab_snapshot::{Event, Snapshot};
 
@@ -52,20 +52,13 @@ pub struct Scene {
     pub analysis: Arc<Analysis>,
     pub colour: Colour,
     /// The largest groups, then all others as one.
-    pub bands: Arc<Vec<Band>>,
-    /// The band of every life.
-    pub of_life: Arc<Vec<u8>>,
+    pub bands: Arc<Bands>,
 }
 
 impl Scene {
     pub fn new(snapshot: Arc<Snapshot>, analysis: Arc<Analysis>, colour: Colour) -> Self {
-        let bands = bands(&snapshot, &analysis, colour.by(), TOP);
-        let place = |idx: usize| {
-            let mine = key(&analysis, colour.by(), idx);
-            bands.iter().position(|band| band.key == Some(mine)).unwrap_or(bands.len().saturating_sub(1)) as u8
-        };
-        let of_life = (0..analysis.lives.len()).map(place).collect();
-        Self { snapshot, analysis, colour, bands: Arc::new(bands), of_life: Arc::new(of_life) }
+        let bands = Arc::new(bands(&snapshot, &analysis, colour.by(), TOP));
+        Self { snapshot, analysis, colour, bands }
     }
 
     /// The same device in other colours.
@@ -99,8 +92,8 @@ impl Scene {
 
     /// The colour of a band. Roles have their own everywhere in the program; places and streams go by order.
     pub fn color(&self, tokens: &Tokens, band: usize) -> Color32 {
-        let n = self.bands.len();
-        match (self.colour, self.bands.get(band).and_then(|band| band.key)) {
+        let n = self.bands.all.len();
+        match (self.colour, self.bands.all.get(band).and_then(|band| band.key)) {
             (_, None) => rest(tokens),
             (Colour::Role, Some(Key(role))) => {
                 let role = Role::ALL.into_iter().find(|candidate| *candidate as u32 == role);
@@ -112,7 +105,7 @@ impl Scene {
 
     /// The colour of a block.
     pub fn color_of(&self, tokens: &Tokens, life: u32) -> Color32 {
-        match self.of_life.get(life as usize) {
+        match self.bands.of_life.get(life as usize) {
             Some(band) => self.color(tokens, usize::from(*band)),
             None => rest(tokens),
         }

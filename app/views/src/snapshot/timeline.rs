@@ -170,7 +170,7 @@ impl Timeline {
         let unit = unit_of(top_of(timeline, look));
         let bytes = (plane.y.value_from_share(f64::from((plot.bottom() - at.y) / plot.height())) * unit.0).max(0.0);
         let mut below = 0_u64;
-        for (band, found) in scene.bands.iter().enumerate() {
+        for (band, found) in scene.bands.all.iter().enumerate() {
             let value = found.value(moment);
             if bytes < (below + value) as f64 {
                 return Some(Hovered { moment, band, life: block_at(scene, moment, band, bytes as u64 - below) });
@@ -215,11 +215,11 @@ impl Timeline {
             let share = plane.y.share_from_value(bytes as f64 / unit).unwrap_or(0.0);
             plot.bottom() - plot.height() * share as f32
         };
-        let colors: Vec<Color32> = (0..scene.bands.len()).map(|band| scene.color(tokens, band)).collect();
+        let colors: Vec<Color32> = (0..scene.bands.all.len()).map(|band| scene.color(tokens, band)).collect();
         for column in &self.columns {
             let (left, right) = (plot.left() + plot.width() * column.left, plot.left() + plot.width() * column.right);
             let mut below = 0;
-            for (band, color) in scene.bands.iter().zip(&colors) {
+            for (band, color) in scene.bands.all.iter().zip(&colors) {
                 let value = band.value(column.moment);
                 if value > 0 {
                     let quad = Rect::from_min_max(pos2(left, y(below + value)), pos2(right, y(below)));
@@ -284,7 +284,7 @@ fn unit_of(bytes: u64) -> (f64, &'static str) {
 /// Which block of a band lies `bytes` above its lower edge: the oldest lies lowest.
 fn block_at(scene: &Scene, moment: usize, band: usize, bytes: u64) -> Option<u32> {
     let mut below = 0;
-    let lives = scene.analysis.lives.iter().zip(scene.of_life.iter()).enumerate();
+    let lives = scene.analysis.lives.iter().zip(scene.bands.of_life.iter()).enumerate();
     for (idx, (life, of)) in lives {
         if usize::from(*of) == band && life.is_allocated(moment) {
             below += life.size;
@@ -338,7 +338,7 @@ fn tooltip(ui: &mut Ui, tokens: &Tokens, lang: Lang, scene: &Scene, hovered: Hov
         ui.label(egui::RichText::new(text).font(tokens.font(role)).color(color));
     };
     ui.set_max_width(tokens.px(420.0));
-    if let Some(band) = scene.bands.get(hovered.band) {
+    if let Some(band) = scene.bands.all.get(hovered.band) {
         let size = show::bytes_binary(Bytes(band.value(hovered.moment)));
         let words = BAND.get(lang).replace("{name}", band.label.get(lang)).replace("{size}", &size);
         line(ui, &words, Type::NoteStrong, tokens.ink);
