@@ -11,6 +11,8 @@ pub struct Geometry {
     pub plot: Rect,
     pub util: Rect,
     pub achieved: Rect,
+    /// The room of a meter with its words.
+    pub slot: f32,
     window_ms: f32,
 }
 
@@ -18,12 +20,16 @@ const LABEL: f32 = 24.0;
 const TRACK: f32 = 26.0;
 const PLOT: f32 = 110.0;
 const BELOW: f32 = 38.0;
+/// One more line below, where meters stand too close for names of one line.
+const LINE: f32 = 16.0;
+const ROOMY_SLOT: f32 = 112.0;
 
 impl Geometry {
     pub fn new(origin: Pos2, width: f32, scale: f32, window_ms: u64) -> Self {
-        let height = (2.0 * LABEL + TRACK + PLOT + BELOW) * scale;
+        let meters = (width * 0.34).clamp(126.0 * scale, 240.0 * scale).min(width * 0.5);
+        let line = if meters / 2.0 < ROOMY_SLOT * scale { LINE } else { 0.0 };
+        let height = (2.0 * LABEL + TRACK + PLOT + BELOW + line) * scale;
         let rect = Rect::from_min_size(origin, vec2(width, height));
-        let meters = (width * 0.34).clamp(112.0 * scale, 220.0 * scale).min(width * 0.5);
         let right = rect.right() - meters - 14.0 * scale;
         let x = Rangef::new(rect.left(), right);
         let track_top = rect.top() + LABEL * scale;
@@ -36,7 +42,7 @@ impl Geometry {
             let center = rect.right() - meters + slot * (idx + 0.5);
             Rect::from_min_max(pos2(center - bar / 2.0, track.top()), pos2(center + bar / 2.0, plot.bottom()))
         };
-        Self { rect, track, plot, util: meter(0.0), achieved: meter(1.0), window_ms: window_ms as f32 }
+        Self { rect, track, plot, util: meter(0.0), achieved: meter(1.0), slot, window_ms: window_ms as f32 }
     }
 
     /// The place of a time on the timeline.

@@ -21,8 +21,8 @@ use vramlab_units::{Args, FieldError, FieldSpec, Lang, Map, Text};
 
 const SCENE: Text = Text::new("情形", "Case");
 const OWN: Text = Text::new("自定", "custom");
-const KERNEL: Text = Text::new("内核", "Kernel");
-const GAP: Text = Text::new("间隔", "Gap");
+const KERNEL: Text = Text::new("每个内核", "Each kernel");
+const GAP: Text = Text::new("内核间隔", "Gap between");
 const RATE: Text = Text::new("运行时带宽", "Rate while running");
 
 /// See the module's docs.
@@ -111,11 +111,13 @@ impl View for UtilMeter {
         let answered = self.answer();
         self.figure_ui(ui, tokens, lang, &answered);
         ui.add_space(tokens.space.xs);
-        let verdict = if answered.achieved_share > 0.8 { Verdict::Good } else { Verdict::Caution };
+        // A low share is no fault as such: a kernel may compute.
+        let verdict = if answered.achieved_share > 0.8 { Verdict::Good } else { Verdict::Neutral };
         let numbers = [
             KeyNumber::new(Text::new("GPU-Util", "GPU-Util"), with_unit(answered.gpu_util, "%")),
             KeyNumber::new(Text::new("平均带宽", "bandwidth, average"), with_unit(answered.achieved_gb_per_s, "GB/s")),
-            KeyNumber::new(Text::new("占峰值", "of the peak"), with_unit(answered.achieved_share, "%")).judged(verdict),
+            KeyNumber::new(Text::new("占峰值带宽", "of peak bandwidth"), with_unit(answered.achieved_share, "%"))
+                .judged(verdict),
         ];
         controls::key_numbers(ui, tokens, lang, &numbers);
     }
