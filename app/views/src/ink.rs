@@ -66,6 +66,18 @@ pub fn diamond(painter: &Painter, center: Pos2, radius: f32, fill: Color32, stro
     painter.add(Shape::convex_polygon(corners.map(|corner| center + corner).to_vec(), fill, stroke));
 }
 
+/// A handle that can be pulled up and down.
+pub fn grip(painter: &Painter, tokens: &Tokens, at: Pos2, is_picked: bool) {
+    let fill = if is_picked { tokens.accent } else { tokens.surface };
+    let rect = Rect::from_center_size(at, vec2(tokens.px(18.0), tokens.px(12.0)));
+    painter.rect(rect, CornerRadius::same(6), fill, tokens.stroke(1.8, tokens.accent), StrokeKind::Middle);
+    let bar = if is_picked { tokens.on_accent } else { tokens.accent };
+    for dx in [-3.0, 0.0, 3.0] {
+        let x = at.x + tokens.px(dx);
+        painter.vline(x, at.y - tokens.px(2.5)..=at.y + tokens.px(2.5), tokens.stroke(1.2, bar));
+    }
+}
+
 /// Two strokes through a mark that is not valid.
 pub fn strike(painter: &Painter, center: Pos2, radius: f32, stroke: Stroke) {
     for (a, b) in [(vec2(-radius, -radius), vec2(radius, radius)), (vec2(-radius, radius), vec2(radius, -radius))] {

@@ -33,14 +33,16 @@ pub struct Geometry {
 }
 
 /// Room in the figure for the words above the pipe and the scale below.
-const HEIGHT: f32 = 300.0;
+const HEIGHT: f32 = 309.0;
 const TOP: f32 = 22.0;
+/// Half of the name that stands on the lower edge.
+const BELOW: f32 = 9.0;
 
 impl Geometry {
     /// `rates`: what each part gives, in GB/s.
     pub fn new(origin: Pos2, width: f32, scale: f32, kind: Kind, rates: &[f64]) -> Self {
         let rect = Rect::from_min_size(origin, vec2(width, HEIGHT * scale));
-        let ground = rect.with_min_y(rect.top() + TOP * scale);
+        let ground = rect.with_min_y(rect.top() + TOP * scale).with_max_y(rect.bottom() - BELOW * scale);
         let inner = ground.shrink(14.0 * scale);
         let per_gb_per_s = inner.height() * 0.82 / MOST_GB_PER_S as f32;
         let die_width = (width * 0.19).clamp(64.0 * scale, 150.0 * scale);
@@ -59,6 +61,11 @@ impl Geometry {
         let parts = place(inner, scale, kind, rates, &pipe, per_gb_per_s);
         let package = (kind == Kind::Gddr).then(|| die.expand(margin(kind, scale) * 0.7));
         Self { rect, ground, package, parts, pipe, die, per_gb_per_s }
+    }
+
+    /// Where the pipe is taken to be pulled: the middle of its lower edge.
+    pub fn grip(&self) -> Pos2 {
+        self.pipe.center_bottom()
     }
 
     /// The part under `pos`: its box or its ribbon's beginning.

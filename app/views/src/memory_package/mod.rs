@@ -90,7 +90,7 @@ impl MemoryPackage {
         let geometry = Geometry::new(ui.cursor().min, width, tokens.scale, self.question.kind, &rates);
         let (rect, response) = ui.allocate_exact_size(geometry.rect.size(), Sense::click());
         self.steer(ui, &response, bits.len());
-        self.drag_pipe(ui, tokens, &response, &geometry);
+        let is_pulled = self.drag_pipe(ui, tokens, &response, &geometry);
         let hovered = response.hover_pos().and_then(|pos| geometry.hit(pos));
         let picked = hovered.or_else(|| response.has_focus().then_some(self.cursor));
         let scene = Scene {
@@ -101,28 +101,31 @@ impl MemoryPackage {
             question: &self.question,
             bits: &bits,
             picked,
+            is_pulled,
         };
         scene.paint();
         let said = picked.map(|idx| words::part(&self.question, &bits, idx, lang));
         figure::focus_ring(ui, tokens, &response);
         figure::speak(&response, &self.finding(lang), said.as_deref().filter(|_| response.has_focus()));
-        figure::readout_ui(ui, tokens, &said.unwrap_or_else(|| words::scale(lang)));
+        figure::readout_ui(ui, tokens, &said.unwrap_or_else(|| words::scale(&self.question, &bits, lang)));
     }
 
     /// The pipe can be pulled thicker or thinner: the pins then run faster or slower. The slider does the same by keyboard.
-    fn drag_pipe(&mut self, ui: &Ui, tokens: &Tokens, figure: &Response, geometry: &Geometry) {
+    /// Gives whether the pointer has the pipe.
+    fn drag_pipe(&mut self, ui: &Ui, tokens: &Tokens, figure: &Response, geometry: &Geometry) -> bool {
         let grip = geometry.pipe.expand2(vec2(0.0, tokens.px(8.0)));
         let pipe = ui.interact(grip, figure.id.with("pipe"), Sense::HOVER | Sense::DRAG);
-        if pipe.hovered() || pipe.dragged() {
+        let is_held = pipe.hovered() || pipe.dragged();
+        if is_held {
             ui.ctx().set_cursor_icon(CursorIcon::ResizeVertical);
         }
-        let (true, Some(pos)) = (pipe.dragged(), pipe.interact_pointer_pos()) else { return };
+        let (true, Some(pos)) = (pipe.dragged(), pipe.interact_pointer_pos()) else { return is_held };
         let outward = (pos.y - geometry.pipe.center().y).signum() * pipe.drag_delta().y;
-        if outward == 0.0 {
-            return;
+        if outward != 0.0 {
+            let thick = geometry.pipe.height() + 2.0 * outward;
+            self.question.set_peak(f64::from(thick.max(0.0) / geometry.per_gb_per_s));
         }
-        let thick = geometry.pipe.height() + 2.0 * outward;
-        self.question.set_peak(f64::from(thick.max(0.0) / geometry.per_gb_per_s));
+        is_held
     }
 
     /// Arrows, Home and End move among the stacks or chips.

@@ -21,6 +21,8 @@ pub struct Scene<'a> {
     pub bits: &'a [u64],
     /// The part under the pointer or the keyboard's cursor.
     pub picked: Option<usize>,
+    /// The pointer is on the pipe.
+    pub is_pulled: bool,
 }
 
 /// Device memory on the ramp of the hierarchy.
@@ -41,6 +43,7 @@ impl Scene<'_> {
         self.die();
         self.names();
         self.scale();
+        ink::grip(self.painter, self.tokens, self.geometry.grip(), self.is_pulled);
     }
 
     fn level(&self) -> Color32 {
@@ -58,8 +61,10 @@ impl Scene<'_> {
             Kind::Hbm => words::PACKAGE,
             Kind::Gddr => words::BOARD,
         };
-        let at = geometry.ground.center_bottom() - vec2(0.0, tokens.space.xs);
-        ink::text(painter, at, Align2::CENTER_BOTTOM, label.get(self.lang), tokens.font(Type::Small), tokens.muted);
+        // On the outline that it names.
+        let label = format!(" {} ", label.get(self.lang));
+        let (at, font) = (geometry.ground.center_bottom(), tokens.font(Type::Small));
+        ink::text_on(painter, at, Align2::CENTER_CENTER, label, font, tokens.muted, tokens.surface);
     }
 
     /// From a part to its place in the pipe, and on to the processor: one band, as thick as what the part gives.
@@ -80,14 +85,28 @@ impl Scene<'_> {
         painter.line_segment([part.to - vec2(0.5, 0.0), pos2(geometry.pipe.right(), part.to.y)], stroke);
     }
 
-    /// What the vendor prints, as a dashed outline of the same pipe.
+    /// The pipe of what the vendor prints, and that number.
+    fn outline(&self) -> Option<(Rect, f64)> {
+        let gb_per_s = self.question.card()?.published.as_ref()?.gb_per_s;
+        let (pipe, thick) = (self.geometry.pipe, gb_per_s as f32 * self.geometry.per_gb_per_s);
+        let outline = Rect::from_center_size(pipe.center(), vec2(pipe.width(), thick)).expand2(vec2(0.0, 1.0));
+        Some((outline, gb_per_s))
+    }
+
+    /// What the vendor prints, as a dashed outline of the same pipe, with its value under it.
     fn published(&self) {
         let Self { painter, tokens, geometry, .. } = self;
-        let Some(published) = self.question.card().and_then(|card| card.published.as_ref()) else { return };
-        let thick = published.gb_per_s as f32 * geometry.per_gb_per_s;
-        let pipe = geometry.pipe;
-        let outline = Rect::from_center_size(pipe.center(), vec2(pipe.width(), thick)).expand2(vec2(0.0, 1.0));
+        let Some((outline, gb_per_s)) = self.outline() else { return };
         dashed_rect(painter, outline, 0.0, tokens.stroke(1.2, tokens.ink), tokens.px(5.0));
+        let font = tokens.font(Type::Small);
+        let [name, value] = words::published_label(gb_per_s, self.lang);
+        let whole = format!("{name} {value}");
+        let is_room = ink::text_width(painter, &whole, font.clone()) <= outline.width();
+        let lines = if is_room { vec![whole] } else { vec![name, value] };
+        let mut at = pos2(outline.center().x, outline.bottom().max(geometry.pipe.bottom()) + tokens.px(8.0));
+        for line in lines {
+            at.y = ink::text(painter, at, Align2::CENTER_TOP, line, font.clone(), tokens.muted).bottom();
+        }
     }
 
     fn part(&self, idx: usize, part: &Part) {
@@ -108,11 +127,32 @@ impl Scene<'_> {
         }
         let edge = if self.picked == Some(idx) { tokens.stroke(2.0, tokens.accent) } else { tokens.stroke(1.2, level) };
         painter.rect_stroke(rect, corner, edge, StrokeKind::Inside);
+        self.pins(idx, bits, used, rect);
+    }
+
+    /// The number of pins, with the unit in the first box that has room for it.
+    fn pins(&self, idx: usize, bits: u64, used: Rect, rect: Rect) {
+        let Self { painter, tokens, .. } = self;
         let font = tokens.font(Type::MonoSmall);
-        if rect.height() >= font.size * 1.15 && rect.width() >= ink::text_width(painter, "1024", font.clone()) {
-            let label = bits.to_string();
-            let center = if bits < full { used.center() } else { rect.center() };
-            ink::text(painter, center, Align2::CENTER_CENTER, label, font, tokens.ink);
+        let width = |text: &str| ink::text_width(painter, text, font.clone());
+        if rect.height() < font.size * 1.15 || rect.width() < width("1024") {
+            return;
+        }
+        let (number, whole) = (bits.to_string(), words::pins(bits, self.lang));
+        let (is_first, edge) = (idx == 0, tokens.px(3.0));
+        let room = rect.width() - edge;
+        let at = |text: &str| {
+            pos2(used.center().x.min(rect.right() - edge - width(text) / 2.0).max(rect.center().x), rect.center().y)
+        };
+        let unit = whole.split_once(' ').map_or("", |(_, unit)| unit);
+        if is_first && width(&whole) <= room {
+            ink::text(painter, rect.center(), Align2::CENTER_CENTER, whole, font, tokens.ink);
+        } else if is_first && rect.height() > font.size * 2.5 && width(unit) <= room {
+            let center = rect.center();
+            ink::text(painter, center + vec2(0.0, 1.0), Align2::CENTER_BOTTOM, number, font.clone(), tokens.ink);
+            ink::text(painter, center - vec2(0.0, 1.0), Align2::CENTER_TOP, unit, font, tokens.ink);
+        } else {
+            ink::text(painter, at(&number), Align2::CENTER_CENTER, number, font, tokens.ink);
         }
     }
 
@@ -156,13 +196,14 @@ impl Scene<'_> {
         let Self { painter, tokens, geometry, question, lang, .. } = self;
         let font = tokens.font(Type::Small);
         let (left, right) = (geometry.rect.left_top(), geometry.rect.right_top());
-        let memory = words::memory(question, self.bits.len(), *lang);
+        let memory = words::memory(question, self.bits, *lang);
         ink::text(painter, left, Align2::LEFT_TOP, memory, font.clone(), tokens.muted);
         let card = words::card(question, *lang);
         ink::text(painter, right, Align2::RIGHT_TOP, card, font, tokens.muted);
         let peak = show::with_unit(question.peak().0, "GB/s");
         let (pipe, font) = (geometry.pipe, tokens.font(Type::NoteStrong));
-        let y = pipe.top() - tokens.px(5.0);
+        let top = self.outline().map_or(pipe.top(), |(outline, _)| outline.top().min(pipe.top()));
+        let y = top - tokens.px(4.0);
         let limit = geometry.package.map_or(pipe.right(), |package| package.left()) - tokens.space.xxs;
         let half = ink::text_width(painter, &peak, font.clone()) / 2.0;
         let x = pipe.center().x.min(limit - half);

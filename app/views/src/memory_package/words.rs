@@ -29,9 +29,23 @@ pub fn percent(ratio: f64) -> String {
     format!("{:.1}{}%", ratio * 100.0, show::THIN)
 }
 
-/// `6 stacks · HBM3e`.
-pub fn memory(question: &Question, n_parts: usize, lang: Lang) -> String {
-    let parts = parts(question.kind, n_parts, lang);
+/// A number of data pins.
+pub fn pins(bits: u64, lang: Lang) -> String {
+    pick(lang, format!("{bits} 根"), format!("{bits} pins"))
+}
+
+/// What the dashed outline stands for.
+pub fn published_label(gb_per_s: f64, lang: Lang) -> [String; 2] {
+    let name = pick(lang, "公布".into(), "published".into());
+    [name, rate(gb_per_s)]
+}
+
+/// `6 stacks · HBM3e`; chips are too small for the unit in them, so it stands here: `12 chips of 32 pins`.
+pub fn memory(question: &Question, bits: &[u64], lang: Lang) -> String {
+    let mut parts = parts(question.kind, bits.len(), lang);
+    if let (Kind::Gddr, Some(each)) = (question.kind, bits.first()) {
+        parts = pick(lang, format!("{parts} × {}", pins(*each, lang)), format!("{parts} of {}", pins(*each, lang)));
+    }
     match question.card() {
         Some(card) => format!("{parts} · {}", card.memory),
         None => parts,
@@ -73,10 +87,14 @@ pub fn finding(question: &Question, bits: &[u64], lang: Lang) -> String {
     };
     let full = question.kind.part_bits() * bits.len() as u64;
     if full != wires {
+        let (zh, en) = match question.card() {
+            Some(_) => ("驱动报告的少一些", "the driver reports fewer"),
+            None => ("这里设的少一些", "fewer are set here"),
+        };
         text.push_str(&pick(
             lang,
-            format!("满配是 {full} 根，驱动报告的少一些。"),
-            format!(" With all of them wired it would be {full} pins; fewer are counted here."),
+            format!("接满是 {full} 根，{zh}。"),
+            format!(" With every pin wired it would be {full}; {en}."),
         ));
     }
     text.push_str(&published(question, lang).unwrap_or_default());
@@ -96,7 +114,7 @@ fn published(question: &Question, lang: Lang) -> Option<String> {
 
 /// A part, for the line under the figure.
 pub fn part(question: &Question, bits: &[u64], idx: usize, lang: Lang) -> String {
-    let Some(n_bits) = bits.get(idx).copied() else { return scale(lang) };
+    let Some(n_bits) = bits.get(idx).copied() else { return scale(question, bits, lang) };
     let name = match question.kind {
         Kind::Hbm => pick(lang, format!("堆叠 {idx}"), format!("stack {idx}")),
         Kind::Gddr => pick(lang, format!("芯片 {idx}"), format!("chip {idx}")),
@@ -106,12 +124,16 @@ pub fn part(question: &Question, bits: &[u64], idx: usize, lang: Lang) -> String
 }
 
 /// What the picture's measures are, when nothing is pointed at.
-pub fn scale(lang: Lang) -> String {
+pub fn scale(question: &Question, bits: &[u64], lang: Lang) -> String {
+    let is_full = bits.iter().all(|bits| *bits == question.kind.part_bits());
+    let (zh, en) = match (is_full, question.card()) {
+        (true, _) => ("", ""),
+        (false, Some(_)) => ("斜纹是驱动没有报告的线。", " Hatched: pins that the driver does not report."),
+        (false, None) => ("斜纹是没接的线。", " Hatched: pins that are not wired."),
+    };
     pick(
         lang,
-        "方块里的数是数据线的根数，带子的粗细是 GB/s，各张卡同一比例；虚线是厂商公布的。管子可以拖粗拖细。".into(),
-        "A box holds its number of data pins. Thickness is GB/s, on one scale for every card; dashed is what the vendor \
-         prints. Pull the pipe thicker or thinner."
-            .into(),
+        format!("方块里是数据线的根数；带子越粗，GB/s 越多，各张卡同一比例。{zh}"),
+        format!("A box holds its number of data pins. Thickness is GB/s, on one scale for every card.{en}"),
     )
 }

@@ -28,6 +28,10 @@ fn shows(id: &str, params: Value, expected: &[&str]) {
 /// Brief 01: 6016 bit × 3201 MHz, 384 bit × 21 Gb/s, 7680 bit × 3996 MHz; published 4800, 1008, 8000.
 #[test]
 fn the_package_shows_computed_beside_published() {
+    let texts = stage().show(&mut *open("memory_package", serde_json::json!({}))).texts();
+    for mark in ["1024 pins", "896", "published 4800\u{2009}GB/s"] {
+        assert!(texts.iter().any(|text| text == mark), "{mark} is not among {texts:?}");
+    }
     shows("memory_package", serde_json::json!({}), &["4814 GB/s", "4800 GB/s", "100.3 %"]);
     shows("memory_package", serde_json::json!({"card": "rtx4090"}), &["1008 GB/s", "100.0 %"]);
     shows("memory_package", serde_json::json!({"card": "b200"}), &["7672 GB/s", "8000 GB/s", "95.9 %"]);
@@ -44,9 +48,34 @@ fn conveyor_and_panel_show_the_briefs_numbers() {
 /// 400 of 4800 GB/s at 100 % busy; bursts of a fifth of the time move more.
 #[test]
 fn the_two_meters_disagree() {
-    shows("util_meter", serde_json::json!({}), &["100 %", "400 GB/s", "8.33 %"]);
+    shows("util_meter", serde_json::json!({}), &["100 %", "400 GB/s", "8.33 %", "1000 ms"]);
+    let texts = stage().show(&mut *open("util_meter", serde_json::json!({}))).texts();
+    for mark in ["0", "sample window", "peak 4800\u{2009}GB/s", "of peak bandwidth"] {
+        assert!(texts.iter().any(|text| text == mark), "{mark} is not among {texts:?}");
+    }
     let bursts = serde_json::json!({"kernel_ms": 20, "gap_ms": 80, "rate_gb_per_s": 4280});
     shows("util_meter", bursts, &["20 %", "856 GB/s"]);
+}
+
+/// The finding says what the two numbers imply: 8 % of the bandwidth is no proof of waiting.
+#[test]
+fn the_meters_claim_no_more_than_they_know() {
+    let finding = open("util_meter", serde_json::json!({})).finding(Lang::En);
+    assert!(
+        finding.ends_with("8.33\u{2009}% of peak bandwidth: a kernel all the time, and most of the bandwidth idle.")
+    );
+    let finding = open("util_meter", serde_json::json!({"rate_gb_per_s": 3000})).finding(Lang::Zh);
+    assert!(finding.ends_with("内核一直在跑，带宽还没用满。"), "{finding}");
+}
+
+/// 6016 of 6144 pins: both languages give the driver as the source; a bus of one's own has none.
+#[test]
+fn missing_pins_are_explained_alike_in_both_languages() {
+    let h200 = open("memory_package", serde_json::json!({}));
+    assert!(h200.finding(Lang::Zh).contains("接满是 6144 根，驱动报告的少一些。"));
+    assert!(h200.finding(Lang::En).contains("With every pin wired it would be 6144; the driver reports fewer."));
+    let own = open("memory_package", serde_json::json!({"bus_bits": 6080}));
+    assert!(own.finding(Lang::Zh).contains("这里设的少一些") && own.finding(Lang::En).contains("fewer are set here"));
 }
 
 /// Tab reaches the figure; arrows move among the stacks, and the screen reader hears which one.
