@@ -25,13 +25,24 @@ pub fn growth_bytes(bytes: u64) -> u64 {
     bytes.max(1).next_multiple_of(CHUNK)
 }
 
-/// Who may use a free range.
+/// Who may use a free range, packed so that ordering it is cheap: [`Owner::ALL`], or a stream in its low half and above
+/// it, from 1, how often others had waited for the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Owner {
+struct Owner(u64);
+
+impl Owner {
     /// Everyone: the host has waited for the work that used it.
-    All,
-    /// The stream that freed it, and those that have waited for it since. `era` counts how often others waited.
-    Stream { stream: u32, era: u64 },
+    const ALL: Self = Self(0);
+
+    /// The stream that freed it in this era, and those that have waited for it since.
+    fn stream(stream: u32, era: u64) -> Self {
+        Self(((era + 1) << 32) | u64::from(stream))
+    }
+
+    /// The stream and its era; nothing if it is everyone's.
+    fn freed_on(self) -> Option<(u32, u64)> {
+        Some((self.0 as u32, (self.0 >> 32).checked_sub(1)?))
+    }
 }
 
 /// How a request was served.
@@ -107,13 +118,8 @@ impl StreamPool {
     }
 
     fn may_use(&self, stream: u32, owner: Owner) -> bool {
-        match owner {
-            Owner::All => true,
-            Owner::Stream { stream: freed_on, .. } if freed_on == stream => true,
-            Owner::Stream { stream: freed_on, era } => {
-                self.known.get(&(stream, freed_on)).is_some_and(|known| *known >= era)
-            }
-        }
+        let Some((freed_on, era)) = owner.freed_on() else { return true };
+        freed_on == stream || self.known.get(&(stream, freed_on)).is_some_and(|known| *known >= era)
     }
 
     /// The smallest range that the stream may use.
@@ -121,10 +127,10 @@ impl StreamPool {
         let usable = self.tiles.tags().filter(|owner| self.may_use(stream, *owner));
         let fitting = usable.filter_map(|owner| Some((self.tiles.best_fit(owner, size)?, owner)));
         let ((_, _, id), owner) = fitting.min_by_key(|(found, _)| *found)?;
-        let source = match owner {
-            Owner::All => Source::Synchronised,
-            Owner::Stream { stream: freed_on, .. } if freed_on == stream => Source::SameStream,
-            Owner::Stream { .. } => Source::OrderedBefore,
+        let source = match owner.freed_on() {
+            None => Source::Synchronised,
+            Some((freed_on, _)) if freed_on == stream => Source::SameStream,
+            Some(_) => Source::OrderedBefore,
         };
         Some((id, source))
     }
@@ -163,7 +169,7 @@ impl StreamPool {
         };
         self.peak_reserved_bytes = self.peak_reserved_bytes.max(self.reserved_bytes());
         // No stream has ever used it.
-        Ok(self.tiles.add_segment(address, grown, Owner::All))
+        Ok(self.tiles.add_segment(address, grown, Owner::ALL))
     }
 
     /// Frees a block in the order of a stream; false if it is not in use.
@@ -177,7 +183,7 @@ impl StreamPool {
         }
         self.occupied_bytes -= tile.size;
         let era = self.eras.get(&stream).copied().unwrap_or(0);
-        self.tiles.give(id, Owner::Stream { stream, era });
+        self.tiles.give(id, Owner::stream(stream, era));
         true
     }
 
@@ -200,11 +206,8 @@ impl StreamPool {
 
     /// The host waits for all streams: every free range is everyone's, and what exceeds the threshold goes back.
     pub fn sync(&mut self) {
-        for (_, id, owner) in self.tiles.free_by_address() {
-            if owner != Owner::All {
-                // Gone if it was merged with the one before it.
-                self.tiles.give(id, Owner::All);
-            }
+        for id in self.tiles.free_beside(Owner::ALL) {
+            self.tiles.give(id, Owner::ALL);
         }
         self.trim();
     }

@@ -222,6 +222,11 @@ impl<T: Copy + Ord> Tiles<T> {
         self.tiles.get(id.0 as usize).is_some_and(|tile| matches!(tile.state, State::Used(_)))
     }
 
+    /// Free tiles of other tags than this, in no order that means anything.
+    pub fn free_beside(&self, tag: T) -> Vec<TileId> {
+        self.free.iter().filter(|key| key.0 != tag).map(|key| key.3).collect()
+    }
+
     /// Free tiles by address.
     pub fn free_by_address(&self) -> Vec<(u64, TileId, T)> {
         let mut out: Vec<_> = self.free.iter().map(|(tag, _, address, id)| (*address, *id, *tag)).collect();
