@@ -396,4 +396,22 @@ mod tests {
         }
         assert_eq!(Trace::parse("a:1152921504606846975").unwrap().n_requests(), 1);
     }
+
+    /// Whatever is typed is read or refused, and what is read can be written and read again.
+    #[test]
+    fn any_text_is_read_or_refused() {
+        let pieces =
+            ["a", "b", "1", "0", ":", "@", "-", "<", ">", "M", "G", ".", " ", ",", "é", "sync", "capture", "9"];
+        let mut random = crate::generate::Random::new(4);
+        let mut n_read = 0;
+        for _ in 0..30_000 {
+            let n = 1 + random.below(12);
+            let text: String = (0..n).map(|_| pieces[random.below(pieces.len() as u64) as usize]).collect();
+            if let Ok(trace) = Trace::parse(&text) {
+                assert_eq!(Trace::parse(&trace.to_text()).unwrap(), trace, "{text}");
+                n_read += 1;
+            }
+        }
+        assert!(n_read > 100, "{n_read}");
+    }
 }
