@@ -67,6 +67,8 @@ pub struct Compactor {
     vacant: Vec<u32>,
     /// Emptied pair lists, to be filled again.
     spare: Vec<Vec<(Value, Value)>>,
+    /// Emptied lists.
+    spare_lists: Vec<Vec<Value>>,
     pub texts: Vec<String>,
     by_text: FastMap<String, TextId>,
     pub events: Vec<Event>,
@@ -89,6 +91,7 @@ impl Default for Compactor {
             slots: Vec::new(),
             vacant: Vec::new(),
             spare: Vec::new(),
+            spare_lists: Vec::new(),
             texts,
             by_text,
             events: Vec::new(),
@@ -117,6 +120,10 @@ impl Compactor {
 
     pub fn pairs(&mut self) -> Vec<(Value, Value)> {
         self.spare.pop().unwrap_or_default()
+    }
+
+    pub fn list(&mut self) -> Vec<Value> {
+        self.spare_lists.pop().unwrap_or_default()
     }
 
     pub fn add(&mut self, slot: Slot) -> u32 {
@@ -202,7 +209,10 @@ impl Compactor {
             _ => None,
         }));
         let id = self.intern_stack();
-        self.slots[slot as usize] = Slot::Stack(id);
+        if let Slot::List(mut list) = std::mem::replace(&mut self.slots[slot as usize], Slot::Stack(id)) {
+            list.clear();
+            self.spare_lists.push(list);
+        }
         id
     }
 

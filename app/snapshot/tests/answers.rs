@@ -20,7 +20,7 @@ fn data(name: &str) -> Vec<u8> {
 }
 
 fn of(name: &str) -> (Snapshot, Analysis) {
-    let snapshot = read(&data(&format!("snapshots/{name}.pickle.gz")), 64 << 20).unwrap();
+    let snapshot = read(&data(&format!("snapshots/{name}.pickle.gz")), 64 << 20).expect("a recorded snapshot is read");
     let analysis = Analysis::of(&snapshot, 0, &Options::default());
     (snapshot, analysis)
 }
@@ -283,5 +283,19 @@ fn a_trace_cut_at_its_front_still_adds_up() {
         assert_eq!(cut.timeline.allocated.value(at), whole.timeline.allocated.value(half + at), "at {at}");
         let map = segments::at(&snapshot, &cut, at);
         assert_eq!(map.metrics.allocated, cut.timeline.allocated.value(at), "at {at}");
+    }
+}
+
+/// Settings in the file are checked like typed ones: what no allocator could work with is not used.
+#[test]
+fn absurd_settings_in_a_file_change_nothing() {
+    for (name, value) in [("large_segment_size", "1e300"), ("large_segment_size", "512"), ("max_split_size", "1e300")] {
+        let mut snapshot = read(&data("snapshots/mlp_adam.pickle.gz"), 64 << 20).unwrap();
+        snapshot.settings.insert(name.to_owned(), value.to_owned());
+        let analysis = Analysis::of(&snapshot, 0, &Options::default());
+        assert!(analysis.replay.is_exact(), "{name} = {value}: {:?}", analysis.replay.mismatches.first());
+    }
+    for text in ["large_segment_size_mb:0", "large_segment_size_mb:99999999", "max_non_split_rounding_mb:9999999999"] {
+        assert!(Config::parse(text).is_err(), "{text}");
     }
 }

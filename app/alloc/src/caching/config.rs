@@ -12,6 +12,8 @@ pub const SMALL_SEGMENT: u64 = 2 * MIB;
 pub const MIN_LARGE: u64 = 10 * MIB;
 /// Own segments, and pages of the driver, are multiples of this.
 pub const ROUND_LARGE: u64 = 2 * MIB;
+/// Sizes in settings reach this, 1 TiB.
+const MOST_MIB: u64 = 1 << 20;
 /// Classes of `roundup_power2_divisions`: class k holds [2^k, 2^(k+1)) MiB.
 pub const N_CLASSES: usize = 16;
 
@@ -110,8 +112,19 @@ impl Config {
         Ok(())
     }
 
-    /// What PyTorch refuses is refused here.
+    /// What PyTorch refuses is refused here, and sizes beyond any device.
     pub fn check(&self) -> Result<(), ConfigError> {
+        for (name, bytes, least) in [
+            // A shared segment holds the largest request that takes one.
+            ("large_segment_size_mb", Some(self.large_segment_bytes), MIN_LARGE),
+            ("max_split_size_mb", self.max_split_bytes, MIB),
+            ("max_non_split_rounding_mb", Some(self.max_non_split_rounding_bytes), MIB),
+        ] {
+            if let Some(bytes) = bytes.filter(|bytes| !(least..=MOST_MIB * MIB).contains(bytes)) {
+                let legal = format!("from {} to {MOST_MIB} MiB", least / MIB);
+                return Err(bad(name, (bytes / MIB).to_string(), &legal));
+            }
+        }
         if let Some(bytes) = self.max_split_bytes.filter(|bytes| *bytes <= self.large_segment_bytes) {
             return Err(bad("max_split_size_mb", (bytes / MIB).to_string(), "above the large segment, 20 MiB"));
         }
