@@ -88,7 +88,7 @@ impl Native {
     /// Opens a file, or a folder of lessons that is then watched.
     pub fn open_path(&mut self, path: &Path) {
         if let Some(config) = model_config(path) {
-            self.aside(move |tell| send_path(tell, &config));
+            self.on_thread(move |tell| send_path(tell, &config));
         } else if path.is_dir() {
             let (tell, waker) = (self.tell.clone(), Arc::clone(&self.waker));
             self.watch = crate::watch::Watch::start(path, move |event| {
@@ -97,12 +97,12 @@ impl Native {
             });
         } else {
             let path = path.to_owned();
-            self.aside(move |tell| send_path(tell, &path));
+            self.on_thread(move |tell| send_path(tell, &path));
         }
     }
 
     /// Runs `work` on a thread and wakes the window when it has sent something.
-    fn aside(&self, work: impl FnOnce(&Sender<Event>) + Send + 'static) {
+    fn on_thread(&self, work: impl FnOnce(&Sender<Event>) + Send + 'static) {
         let (tell, waker) = (self.tell.clone(), Arc::clone(&self.waker));
         std::thread::spawn(move || {
             work(&tell);
@@ -168,7 +168,7 @@ impl Platform for Native {
     }
 
     fn pick_file(&mut self) {
-        self.aside(|tell| {
+        self.on_thread(|tell| {
             let Some(path) = rfd::FileDialog::new().pick_file() else { return };
             send_path(tell, &path);
         });
@@ -200,7 +200,7 @@ impl Platform for Native {
 
     fn save_file(&mut self, name: &str, bytes: Vec<u8>) {
         let name = name.to_owned();
-        self.aside(move |tell| {
+        self.on_thread(move |tell| {
             let Some(path) = rfd::FileDialog::new().set_file_name(&name).save_file() else { return };
             if let Err(error) = std::fs::write(&path, bytes) {
                 let _ = tell.send(Event::Note(format!("{error}: {}", path.display())));
@@ -242,7 +242,7 @@ impl Platform for Native {
     }
 
     fn aside(&mut self, work: Box<dyn FnOnce() + Send>) {
-        Self::aside(self, |_| work());
+        self.on_thread(|_| work());
     }
 
     fn poll(&mut self) -> Vec<Event> {
