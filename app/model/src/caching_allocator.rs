@@ -8,9 +8,12 @@
 
 use crate::alloc_fields as shared;
 use crate::registry::Model;
+use vramlab_alloc::MIB;
 use vramlab_alloc::caching::Config;
 use vramlab_alloc::replay::Kind;
 use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text};
+
+const MOST_MIB: u64 = 1 << 20;
 
 pub struct CachingAllocator;
 
@@ -44,10 +47,25 @@ impl Model for CachingAllocator {
 
     fn run(args: &Args) -> Result<Map, FieldError> {
         let trace = shared::read_trace(args)?;
-        let config = Config::parse(args.text("settings"))
-            .map_err(|error| FieldError::conflict("settings", error.to_string()))?;
+        let config = settings(args.text("settings"))?;
         Ok(shared::replayed(&trace, &Kind::Caching(config), shared::capacity_bytes(args)))
     }
+}
+
+/// Settings that PyTorch takes, with sizes that a machine can have.
+fn settings(text: &str) -> Result<Config, FieldError> {
+    let conflict = |reason: String| FieldError::conflict("settings", reason);
+    let config = Config::parse(text).map_err(|error| conflict(error.to_string()))?;
+    for (name, bytes, least_mib) in [
+        ("large_segment_size_mb", config.large_segment_bytes, 20),
+        ("max_non_split_rounding_mb", config.max_non_split_rounding_bytes, 0),
+        ("max_split_size_mb", config.max_split_bytes.unwrap_or(20 * MIB), 20),
+    ] {
+        if !(least_mib * MIB..=MOST_MIB * MIB).contains(&bytes) {
+            return Err(conflict(format!("{name} = {} must be from {least_mib} to {MOST_MIB}", bytes / MIB)));
+        }
+    }
+    Ok(config)
 }
 
 #[cfg(test)]
@@ -120,8 +138,42 @@ mod tests {
         for trace in ["a:1 -b", "a:1 -a -a", "a:-1", "a:1 a:2", "a:1152921504606846976"] {
             assert_eq!(refused(json!({"trace": trace})).field(), "trace", "{trace}");
         }
-        for settings in ["max_split_size_mb:20", "garbage_collection_threshold:1", "what:3"] {
+        for settings in [
+            "max_split_size_mb:20",
+            "garbage_collection_threshold:1",
+            "what:3",
+            "large_segment_size_mb:0,expandable_segments:True",
+            "large_segment_size_mb:2",
+            "max_non_split_rounding_mb:9999999",
+        ] {
             assert_eq!(refused(json!({"trace": "", "settings": settings})).field(), "settings", "{settings}");
+        }
+    }
+
+    /// Settings and sizes at their ends: an answer or an error, and never more reserved than the card has.
+    #[test]
+    fn extremes_are_answered() {
+        let trace =
+            "a:1 b:1048576 c:1048577 -b d:10485759 -c e:10485760 f:20M -e g:60M -g h:288230376151711743 sync i:33M";
+        let splits = ["", "max_split_size_mb:21,", "max_split_size_mb:1048576,"];
+        let others = [
+            "",
+            "large_segment_size_mb:1048575",
+            "roundup_power2_divisions:64",
+            "max_non_split_rounding_mb:0",
+            "garbage_collection_threshold:0.01,per_process_memory_fraction:0.5",
+            "per_process_memory_fraction:1",
+        ];
+        for expandable in ["", "expandable_segments:True,"] {
+            for (split, other) in splits.iter().flat_map(|split| others.iter().map(move |other| (split, other))) {
+                for capacity in [1, 40, 100, 1 << 24] {
+                    let settings = format!("{expandable}{split}{other}");
+                    let given = json!({"trace": trace, "settings": settings, "capacity_mib": capacity});
+                    let Ok(answer) = eval("caching_allocator", &question(&given)) else { continue };
+                    assert!(answer["peak_reserved_bytes"].as_u64().unwrap() <= capacity << 20, "{given}");
+                    assert!(answer["n_ooms"].as_u64().unwrap() >= 1, "{given}");
+                }
+            }
         }
     }
 }
