@@ -167,9 +167,11 @@ fn explanations_and_pieces_agree_with_what_is_done() {
     for kind in every_kind() {
         for pattern in patterns {
             let trace = pattern.trace(5).unwrap();
-            explained(&kind, &trace);
+            explained(&kind, &trace, 700);
         }
-        explained(&kind, &streams());
+        for capacity_mib in [1, 3, 70, 700] {
+            explained(&kind, &streams(), capacity_mib);
+        }
     }
 }
 
@@ -200,8 +202,8 @@ fn streams() -> Trace {
     Trace::parse(&words.join(" ")).unwrap()
 }
 
-fn explained(kind: &Kind, trace: &Trace) {
-    let mut player = Player::new(trace, kind, 700 * MIB);
+fn explained(kind: &Kind, trace: &Trace, capacity_mib: u64) {
+    let mut player = Player::new(trace, kind, capacity_mib * MIB);
     loop {
         let explanation = player.explain_next();
         let Some(step) = player.step() else { break };
@@ -209,6 +211,7 @@ fn explained(kind: &Kind, trace: &Trace) {
             agrees(kind, &explanation, &step);
         }
         tiles(kind, &player, &step.after);
+        assert!(step.after.reserved_bytes <= capacity_mib * MIB, "{kind:?}");
     }
 }
 
