@@ -20,7 +20,30 @@ pub enum Verdict {
     Incomplete,
 }
 
+/// A ratio whose error exceeds this is far off: the effect may be there, and the model still describes it badly.
+pub const FAR_OFF: f64 = 0.25;
+
 impl Verdict {
+    /// The ratio as measured and as the model has it, where both are known.
+    pub fn ratios(&self) -> Option<(f64, f64)> {
+        match self {
+            Self::Shown { ratio, expected, .. } | Self::Hidden { ratio, expected, .. } => {
+                expected.filter(|expected| *expected != 0.0).map(|expected| (*ratio, expected))
+            }
+            Self::Invalid { .. } | Self::Incomplete => None,
+        }
+    }
+
+    /// The error of the ratio against the model's, with its sign.
+    pub fn model_error(&self) -> Option<f64> {
+        self.ratios().map(|(ratio, expected)| ratio / expected - 1.0)
+    }
+
+    /// The effect is one thing, agreement with the model another.
+    pub fn is_far_off(&self) -> bool {
+        self.model_error().is_some_and(|error| error.abs() > FAR_OFF)
+    }
+
     /// As written in JSON and exports.
     pub fn id(&self) -> &'static str {
         match self {

@@ -18,7 +18,7 @@ pub mod stats;
 
 pub use change::{Compared, DRIFT, Overall, PointChange, Side, compare, intervals};
 pub use compare::{Difference, comparable, comparable_through};
-pub use effect::Verdict;
+pub use effect::{FAR_OFF, Verdict};
 pub use floor::floor_ns;
 pub use lens::{missing, through};
 pub use level::{Evidence, Level, level};

@@ -32,6 +32,18 @@ fn an_effect_that_shows_comes_with_its_ratio_and_range() {
     }
 }
 
+/// The model says 8. Stride 8 taking twice its share makes 16: the effect is there, and the model misses it by 100 %.
+/// A fifth more makes 9.6, 20 % off, which is within the bound.
+#[test]
+fn an_effect_can_be_there_while_the_model_is_far_off() {
+    let at = |share: f64| judged(&run(move |stride| if stride == 8.0 { 1.25 * share } else { 1.25 })).verdict;
+    assert!(matches!(at(2.0), Verdict::Shown { .. }) && at(2.0).is_far_off());
+    assert!((at(2.0).model_error().unwrap() - 1.0).abs() < 1e-9);
+    assert!(matches!(at(1.2), Verdict::Shown { .. }) && !at(1.2).is_far_off());
+    assert!((at(1.2).model_error().unwrap() - 0.2).abs() < 1e-9);
+    assert_eq!((Verdict::Incomplete.model_error(), Verdict::Incomplete.is_far_off()), (None, false));
+}
+
 #[test]
 fn r15_a_hidden_effect_names_the_first_cause_that_applies() {
     // Stride 8 as fast as stride 3 would be: the caches served it.

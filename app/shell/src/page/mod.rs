@@ -9,6 +9,7 @@ pub mod experiment;
 pub mod figure;
 pub mod lens;
 pub mod order_gap;
+pub mod point_name;
 pub mod predict;
 pub mod problem;
 pub mod prose;

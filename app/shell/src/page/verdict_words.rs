@@ -1,20 +1,29 @@
-//! A verdict in words: did the effect show, how does the ratio compare with the model's, do the counters agree.
+//! A verdict in words: did the effect show, how does the ratio compare with the model's, do the counters agree. That the
+//! effect is there and that the model is right are two marks. `point_name.rs` names the points.
 
 use crate::experiments::ExperimentState;
 use crate::page::chart;
+use crate::page::point_name;
 use crate::widgets;
 use egui::{RichText, Ui};
 use vramlab_gpu::manifest::Experiment;
 use vramlab_gpu::verdict::{Counters, Judged, Verdict};
 use vramlab_kit::tokens::{Tokens, Type, Verdict as Tone};
-use vramlab_units::{Bytes, Lang, Localized, Text, show};
+use vramlab_units::{Lang, Localized, Text, show};
 
 const SHOWN: Text = Text::new("效应出现", "Effect shown");
 const HIDDEN: Text = Text::new("效应被掩盖", "Effect hidden");
 const INVALID: Text = Text::new("这次运行无效", "This run is invalid");
 const INCOMPLETE: Text = Text::new("还没有跑完", "Not complete yet");
-const RATIO: Text = Text::new("{larger} 是 {smaller} 的 {ratio} 倍", "{larger} is {ratio}× {smaller}");
+const RATIO: Text = Text::new(
+    "{measure}：{larger} 是 {smaller} 的 {ratio} 倍",
+    "{measure}: {ratio}× as much with {larger} as with {smaller}",
+);
 const MODEL_SAYS: Text = Text::new("模型说 {ratio} 倍（误差 {error}）", "the model says {ratio}× (error {error})");
+const FAR_OFF: Text = Text::new(
+    "模型差得远 · 实测 {measured} 倍，模型 {model} 倍（误差 {error}）",
+    "The model is far off · measured {measured}×, model {model}× (error {error})",
+);
 const NO_CAUSE: Text = Text::new("没有找到已知的原因", "none of the known causes applies");
 const AGREE: Text =
     Text::new("计数器与模型一致（{n} 项，{rung}）", "counters agree with the model ({n} checks, {rung})");
@@ -32,8 +41,11 @@ pub fn verdict_ui(
     judged: &Judged,
     experiment: &Experiment,
 ) {
-    let (tone, words) = verdict_words(judged, experiment, lang);
-    widgets::verdict(ui, tokens, tone, &words);
+    let Words { tone, effect, far_off } = words(judged, experiment, lang);
+    widgets::verdict(ui, tokens, tone, &effect);
+    if let Some(far_off) = far_off {
+        widgets::verdict(ui, tokens, Tone::Caution, &far_off);
+    }
     let rung = state.shown().map(|(run, _)| rung_name(&run.counter_rung).to_owned()).unwrap_or_default();
     match judged.counters {
         Counters::Agree { n_checked } => {
@@ -66,15 +78,23 @@ fn rung_name(rung: &str) -> &str {
     }
 }
 
-/// The verdict as a tone and a sentence, the ratio beside the model's.
-pub fn verdict_words(judged: &Judged, experiment: &Experiment, lang: Lang) -> (Tone, String) {
-    match &judged.verdict {
-        Verdict::Shown { ratio, expected, .. } => {
-            (Tone::Good, format!("{} · {}", SHOWN.get(lang), ratio_words(experiment, *ratio, *expected, lang)))
+/// A verdict for the eye: the effect with its tone, and what is to be said of a model that is far off.
+pub struct Words {
+    pub tone: Tone,
+    pub effect: String,
+    pub far_off: Option<String>,
+}
+
+/// The two marks of a verdict.
+pub fn words(judged: &Judged, experiment: &Experiment, lang: Lang) -> Words {
+    let verdict = &judged.verdict;
+    let (tone, effect) = match verdict {
+        Verdict::Shown { ratio, .. } => {
+            (Tone::Good, format!("{} · {}", SHOWN.get(lang), ratio_words(experiment, *ratio, verdict, lang)))
         }
-        Verdict::Hidden { ratio, expected, cause, .. } => {
+        Verdict::Hidden { ratio, cause, .. } => {
             let why = cause.as_ref().map_or(NO_CAUSE.get(lang), |cause| cause.says.get(lang));
-            let ratio = ratio_words(experiment, *ratio, *expected, lang);
+            let ratio = ratio_words(experiment, *ratio, verdict, lang);
             (Tone::Caution, format!("{} · {ratio} · {why}", HIDDEN.get(lang)))
         }
         Verdict::Invalid { series, x, why } => {
@@ -82,41 +102,42 @@ pub fn verdict_words(judged: &Judged, experiment: &Experiment, lang: Lang) -> (T
             (Tone::Bad, format!("{} · {series} @ {}: {}", INVALID.get(lang), show::number(*x), why.get(lang)))
         }
         Verdict::Incomplete => (Tone::Neutral, INCOMPLETE.get(lang).to_owned()),
-    }
+    };
+    Words { tone, effect, far_off: far_off(verdict, lang) }
 }
 
-fn ratio_words(experiment: &Experiment, ratio: f64, expected: Option<f64>, lang: Lang) -> String {
-    let name = |reference: &str| point_name(experiment, reference, lang);
-    let mut out = RATIO
+/// The verdict as a tone and one text, for notebooks and exports.
+pub fn verdict_words(judged: &Judged, experiment: &Experiment, lang: Lang) -> (Tone, String) {
+    let Words { tone, effect, far_off } = words(judged, experiment, lang);
+    (tone, far_off.map_or(effect.clone(), |far_off| format!("{effect} · {far_off}")))
+}
+
+fn far_off(verdict: &Verdict, lang: Lang) -> Option<String> {
+    let (measured, model) = verdict.ratios().filter(|_| verdict.is_far_off())?;
+    let text = FAR_OFF.get(lang).replace("{measured}", &show::number(measured));
+    Some(text.replace("{model}", &show::number(model)).replace("{error}", &signed(verdict.model_error()?)))
+}
+
+/// A relative error with its sign: `+10.7 %`.
+fn signed(error: f64) -> String {
+    let sign = if error < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", show::with_unit(error.abs(), "%"))
+}
+
+fn ratio_words(experiment: &Experiment, ratio: f64, verdict: &Verdict, lang: Lang) -> String {
+    let name = |reference: &str| point_name::of(experiment, reference, lang);
+    let measure = experiment.measure.title.get(lang).split([',', ';', '，', '；']).next().unwrap_or_default();
+    let out = RATIO
         .get(lang)
+        .replace("{measure}", measure)
         .replace("{larger}", &name(&experiment.effect.larger))
         .replace("{smaller}", &name(&experiment.effect.smaller))
         .replace("{ratio}", &show::number(ratio));
-    if let Some(expected) = expected.filter(|expected| *expected != 0.0) {
-        let error = show::with_unit((ratio - expected).abs() / expected, "%");
-        let model = MODEL_SAYS.get(lang).replace("{ratio}", &show::number(expected)).replace("{error}", &error);
-        out = format!("{out}{}{model}", if lang == Lang::Zh { "；" } else { "; " });
-    }
-    out
-}
-
-/// `read@8` as the reader knows it: the category's name, or the parameter's value.
-fn point_name(experiment: &Experiment, reference: &str, lang: Lang) -> String {
-    let Some((series, x)) = vramlab_gpu::plan::split_reference(reference) else { return reference.to_owned() };
-    let at = experiment.sweep.values.iter().position(|value| *value == x);
-    let label = at.and_then(|at| experiment.sweep.labels.get(at)).map(|label| label.get(lang).to_owned());
-    let name = match experiment.sweep.title.get(lang) {
-        "" => &experiment.sweep.param,
-        title => title,
-    };
-    let is_bytes = experiment.sweep.param.ends_with("_bytes");
-    let number = if is_bytes { show::bytes_binary(Bytes(x as u64)) } else { show::number(x) };
-    let x = label.unwrap_or_else(|| format!("{name} {number}"));
-    if experiment.series.len() < 2 {
-        return x;
-    }
-    let title = experiment.series.iter().find(|candidate| candidate.id == series);
-    format!("{} ({x})", title.map_or(series, |series| series.title.get(lang)))
+    let out = point_name::tidy(&out);
+    let agrees = verdict.ratios().zip(verdict.model_error()).filter(|_| !verdict.is_far_off());
+    let Some(((_, expected), error)) = agrees else { return out };
+    let model = MODEL_SAYS.get(lang).replace("{ratio}", &show::number(expected)).replace("{error}", &signed(error));
+    format!("{out}{}{model}", if lang == Lang::Zh { "；" } else { "; " })
 }
 
 /// The finding in both languages, for the chart's spoken label.
