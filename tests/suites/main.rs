@@ -2,7 +2,7 @@
 //!
 //! `architecture` holds the map, `ceilings` the measured roofs, `content` every lesson, kernel and trace, `docs` what the
 //! guides promise, `faults` the list of cases with the test that covers each, `pages` the interface without a window,
-//! `watching` a lesson folder on disk.
+//! `quoted` the numbers that lessons quote from recordings, `watching` a lesson folder on disk.
 
 #![expect(clippy::unwrap_used, reason = "a suite that cannot go on says so by failing")]
 
@@ -12,4 +12,5 @@ mod content;
 mod docs;
 mod faults;
 mod pages;
+mod quoted;
 mod watching;

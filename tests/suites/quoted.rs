@@ -1,0 +1,64 @@
+//! Numbers that lessons quote from recordings are those of the recordings: each is rounded as the text writes it.
+
+use vramlab_gpu::verdict;
+use vramlab_shell::Library;
+
+/// Chapter, experiment, series, place on the sweep, what turns the measure's unit into the text's, the number as
+/// written in both languages.
+type Quote = (&'static str, &'static str, &'static str, f64, f64, &'static str);
+
+const MIB: f64 = 1_048_576.0;
+
+const QUOTES: &[Quote] = &[
+    ("01_bottleneck", "in_flight/main", "w4u1", 2048.0, 1.0, "2571"),
+    ("01_bottleneck", "in_flight/main", "w16u1", 512.0, 1.0, "2434"),
+    ("01_bottleneck", "in_flight/main", "w16u4", 512.0, 1.0, "4308"),
+    ("01_bottleneck", "pointer_chase/main", "chase", 4096.0, 1.0, "16"),
+    ("01_bottleneck", "pointer_chase/main", "chase", 16.0 * MIB, 1.0, "142"),
+    ("01_bottleneck", "pointer_chase/main", "chase", 512.0 * MIB, 1.0, "335"),
+    ("01_bottleneck", "cpu_chase/main", "chase", 64.0 * MIB, 1.0, "116"),
+    ("01_bottleneck", "cpu_chase/main", "chase", 128.0 * MIB, 1.0, "134"),
+    ("12_roofline", "intensity_ramp/main", "fma", 1.0, 1.0, "1.07"),
+    ("12_roofline", "intensity_ramp/main", "fma", 56.0, 1.0, "52.6"),
+    ("12_roofline", "intensity_ramp/main", "fma", 128.0, 1.0, "60.8"),
+    ("12_roofline", "intensity_ramp/main", "fma", 1024.0, 1.0, "65.7"),
+    ("12_roofline", "footprint/main", "read", MIB, 1e-3, "14.4"),
+    ("12_roofline", "footprint/main", "read", 32.0 * MIB, 1e-3, "9.4"),
+    ("12_roofline", "batch_gemm/main", "bf16", 1.0, 1.0, "4.1"),
+    ("12_roofline", "batch_gemm/main", "bf16", 32.0, 1.0, "127"),
+    ("12_roofline", "batch_gemm/time", "rotated", 1.0, 1.0, "8.2"),
+    ("12_roofline", "batch_gemm/time", "rotated", 32.0, 1.0, "8.5"),
+    ("12_roofline", "batch_gemm/time", "resident", 1.0, 1.0, "3.7"),
+];
+
+fn measured(library: &Library, experiment: &str, series: &str, x: f64) -> f64 {
+    let path = library.trace_paths(experiment).into_iter().next().unwrap_or_else(|| panic!("{experiment}"));
+    let bytes = vramlab_content::get(&path).and_then(vramlab_content::Content::here).unwrap();
+    let run = library.recorded(&path, bytes).unwrap().run;
+    let (known, kernel) = library.experiment(experiment).unwrap();
+    let judged = verdict::judge(&run, known, kernel);
+    let point = judged.points.iter().find(|point| point.series == series && point.x == Some(x));
+    point.and_then(|point| point.value).unwrap_or_else(|| panic!("{experiment} {series}@{x}"))
+}
+
+/// How often `number` stands in `text` on its own.
+fn n_times(text: &str, number: &str) -> usize {
+    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let alone = |at: usize| {
+        let (before, after) = (text[..at].chars().next_back(), text[at + number.len()..].chars().next());
+        !is_part(before) && !is_part(after)
+    };
+    text.match_indices(number).filter(|(at, _)| alone(*at)).count()
+}
+
+#[test]
+fn quoted_numbers_are_the_recordings() {
+    let library = Library::built_in();
+    for (chapter, experiment, series, x, factor, quote) in QUOTES {
+        let decimals = quote.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let value = measured(&library, experiment, series, *x) * factor;
+        assert_eq!(format!("{value:.decimals$}"), *quote, "{chapter}: {experiment} {series}@{x}");
+        let text = vramlab_content::text(&format!("lessons/{chapter}/chapter.toml")).unwrap();
+        assert!(n_times(text, quote) >= 2, "{chapter} writes {quote} in both languages");
+    }
+}
