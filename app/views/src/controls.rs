@@ -1,6 +1,6 @@
 //! Rows of controls and key numbers. The widgets are the kit's; here they are named, kept together and wrapped.
 
-use egui::{Align, Layout, Pos2, Rect, Response, RichText, Ui, UiBuilder, Vec2, pos2, vec2};
+use egui::{Align, Color32, Layout, Pos2, Rect, Response, RichText, Sense, Ui, UiBuilder, Vec2, pos2, vec2};
 use std::ops::RangeInclusive;
 use vramlab_kit::{Button, Slider, Tokens, Type, Verdict, check_box, key_number, segmented};
 use vramlab_units::{Lang, Text};
@@ -18,7 +18,7 @@ pub fn row<R>(ui: &mut Ui, tokens: &Tokens, add: impl FnOnce(&mut Flow<'_>) -> R
     let result = add(&mut flow);
     let Flow { ui, known, sizes, at, row_height, breaks, .. } = flow;
     let bottom = at.y + row_height;
-    ui.allocate_rect(Rect::from_min_max(area.min, pos2(area.right(), bottom)), egui::Sense::hover());
+    ui.allocate_rect(Rect::from_min_max(area.min, pos2(area.right(), bottom)), Sense::hover());
     if breaks != breaks_of(&sizes, area.width(), gap.x) {
         ui.ctx().request_discard("controls need other rows than they took");
     }
@@ -136,11 +136,15 @@ pub struct KeyNumber {
     /// The number to more digits and under which assumption, for the pointer.
     pub exact: Option<String>,
     pub verdict: Verdict,
+    /// What the number is the quotient of, as `128 of 256 B`: before it with an equals sign, or in the label if that is too wide.
+    pub fraction: Option<String>,
+    /// The colour of what the number counts, where the picture has one.
+    pub swatch: Option<Color32>,
 }
 
 impl KeyNumber {
     pub fn new(label: Text, value: impl Into<String>) -> Self {
-        Self { label, value: value.into(), exact: None, verdict: Verdict::Neutral }
+        Self { label, value: value.into(), exact: None, verdict: Verdict::Neutral, fraction: None, swatch: None }
     }
 
     #[must_use]
@@ -154,14 +158,39 @@ impl KeyNumber {
         self.verdict = verdict;
         self
     }
+
+    #[must_use]
+    pub fn fraction(mut self, fraction: String) -> Self {
+        self.fraction = Some(fraction);
+        self
+    }
+}
+
+/// One number, with a bar of its colour before it if it has one.
+fn number_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, number: &KeyNumber) -> Response {
+    if let Some(color) = number.swatch {
+        let height = tokens.px(34.0);
+        let (bar, _) = ui.allocate_exact_size(vec2(tokens.px(6.0), height), Sense::hover());
+        ui.painter().rect_filled(bar, 2.0, color);
+    }
+    let (mut label, mut value) = (number.label.get(lang).to_owned(), number.value.clone());
+    if let Some(fraction) = &number.fraction {
+        let whole = format!("{fraction} = {value}");
+        let font = tokens.font(Type::Number);
+        if ui.painter().layout_no_wrap(whole.clone(), font, tokens.ink).size().x <= ui.available_width() {
+            value = whole;
+        } else {
+            label = format!("{label} · {fraction}");
+        }
+    }
+    key_number(ui, tokens, &label, &value, number.exact.as_deref(), number.verdict)
 }
 
 /// Key numbers side by side, wrapping.
 pub fn key_numbers(ui: &mut Ui, tokens: &Tokens, lang: Lang, numbers: &[KeyNumber]) {
     row(ui, tokens, |flow| {
         for number in numbers {
-            let exact = number.exact.as_deref();
-            flow.item(|ui| key_number(ui, tokens, number.label.get(lang), &number.value, exact, number.verdict));
+            flow.item(|ui| number_ui(ui, tokens, lang, number));
         }
     });
 }

@@ -7,6 +7,8 @@ use super::question::ROWS;
 use crate::lanes::LaneRow;
 use egui::{Pos2, Rangef, Rect, pos2, vec2};
 
+/// Room for the numbers of some lanes, under their dots.
+const LANE_NUMBERS: f32 = 20.0;
 /// Blocks in one row of the grid.
 const BLOCKS_PER_ROW: usize = 32;
 /// From here on labels and source stand left of the picture, not above it.
@@ -78,7 +80,7 @@ impl Geometry {
         y += 20.0 * scale;
         let warp_band = frame.label(&mut y, &mut labels[2], 20.0 * scale);
         let lanes = LaneRow::new(x, warp_band, 6.0 * scale);
-        y += 6.0 * scale;
+        y += LANE_NUMBERS * scale;
         let rows = frame.rows(&mut y);
         let rect = Rect::from_min_max(origin, pos2(origin.x + width, y));
         let source_width = if is_wide { code - 24.0 * scale } else { width - 84.0 * scale };

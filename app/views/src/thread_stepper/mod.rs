@@ -147,19 +147,23 @@ impl ThreadStepper {
         }
     }
 
-    fn key_numbers(&self) -> Vec<KeyNumber> {
+    fn key_numbers(&self, tokens: &Tokens, lang: Lang) -> Vec<KeyNumber> {
         let (walk, launch, now) = (&self.walk, self.question.launch, self.play.now());
         let total = walk.slots.len();
         let all_lanes = total as u64 * LANES;
         let verdict = if words::use_of(walk) < 1.0 { Verdict::Caution } else { Verdict::Good };
-        let used = format!("{} / {all_lanes}", walk.lane_slots_used(usize::MAX));
+        let (of, share) = (words::of(lang), with_unit(words::use_of(walk), "%"));
+        let used = format!("{}{of}{all_lanes}", walk.lane_slots_used(usize::MAX));
+        let n_past = launch.idle_threads();
+        let mut past_n = KeyNumber::new(Text::new("多出来的线程", "threads past n"), n_past.to_string());
+        past_n.swatch = (n_past > 0).then(|| paint::waiting(tokens));
         vec![
-            KeyNumber::new(Text::new("发射槽（周期）", "issue slots (cycles)"), format!("{now} / {total}")),
-            KeyNumber::new(Text::new("干活的 lane", "lanes at work"), with_unit(words::use_of(walk), "%"))
-                .exact(used)
+            KeyNumber::new(Text::new("现在的发射槽（周期）", "issue slot (cycle) now"), format!("{now}{of}{total}")),
+            KeyNumber::new(Text::new("干活的 lane，全部槽合计", "lanes at work, all slots"), share)
+                .fraction(used)
                 .judged(verdict),
             KeyNumber::new(Text::new("启动的线程", "threads launched"), launch.n_threads().to_string()),
-            KeyNumber::new(Text::new("没有元素", "without an element"), launch.idle_threads().to_string()),
+            past_n,
         ]
     }
 }
@@ -190,7 +194,7 @@ impl View for ThreadStepper {
         self.figure_ui(ui, cx);
         self.play.ui(ui, cx);
         ui.add_space(tokens.space.xs);
-        controls::key_numbers(ui, tokens, lang, &self.key_numbers());
+        controls::key_numbers(ui, tokens, lang, &self.key_numbers(tokens, lang));
     }
 
     fn finding(&self, lang: Lang) -> String {

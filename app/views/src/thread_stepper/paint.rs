@@ -21,7 +21,7 @@ pub fn at_work(tokens: &Tokens) -> Color32 {
 
 /// The colour of a lane that stands still.
 pub fn waiting(tokens: &Tokens) -> Color32 {
-    tokens.tint(tokens.role(LIT), 0.17)
+    tokens.tint(tokens.role(LIT), 0.24)
 }
 
 /// Everything that painting reads.
@@ -46,6 +46,7 @@ impl Scene<'_> {
         self.blocks();
         self.warps();
         self.lanes();
+        self.lane_numbers();
         for (row, place) in ROWS.iter().zip(&self.geometry.rows) {
             self.row(*row, place);
         }
@@ -141,6 +142,19 @@ impl Scene<'_> {
             self.part(*rect, self.picked == Some(Hit::Block(idx)), idx as u64 == self.question.block_idx);
             self.number(*rect, idx);
         }
+        self.past_n();
+    }
+
+    /// How many threads the pale end of the grid stands for.
+    fn past_n(&self) {
+        let Some(last) = self.geometry.blocks.last().filter(|_| self.question.launch.idle_threads() > 0) else {
+            return;
+        };
+        let text = words::past_n(self.question.launch.idle_threads(), self.lang);
+        let font = self.tokens.font(Type::Small);
+        let right = self.geometry.rect.right();
+        let y = if self.geometry.is_wide { last.center().y } else { self.geometry.labels[0].y };
+        ink::text(self.painter, pos2(right, y), Align2::RIGHT_CENTER, text, font, self.tokens.muted);
     }
 
     fn number(&self, rect: Rect, idx: usize) {
@@ -179,6 +193,23 @@ impl Scene<'_> {
         }
     }
 
+    /// Some lanes by number, from 0 to 31.
+    fn lane_numbers(&self) {
+        let lanes = &self.geometry.lanes;
+        let y = lanes.y + lanes.radius + self.tokens.px(2.0);
+        let font = self.tokens.font(Type::Small);
+        for lane in [0, 8, 16, 24, LANES - 1] {
+            let text = lane.to_string();
+            let half = ink::text_width(self.painter, &text, font.clone()) / 2.0;
+            let at = pos2(lanes.center(lane).x.min(self.geometry.rect.right() - half), y);
+            ink::text(self.painter, at, Align2::CENTER_TOP, text, font.clone(), self.tokens.muted);
+        }
+        if self.geometry.is_wide {
+            let at = pos2(lanes.x.min - self.tokens.px(6.0), y);
+            ink::text(self.painter, at, Align2::RIGHT_TOP, "lane", font, self.tokens.muted);
+        }
+    }
+
     fn row(&self, row: Row, place: &RowPlace) {
         let Row::Line(line) = row else {
             self.source(row, place, self.tokens.muted);
@@ -205,7 +236,11 @@ impl Scene<'_> {
     fn turn(&self, place: &RowPlace) {
         if let Some(text) = words::turn(self.walk, self.lang) {
             let font = self.tokens.font(Type::Small);
-            let at = pos2(self.geometry.lanes.x.center(), place.source.y);
+            let word = source(Row::Else, self.question.condition);
+            let word = ink::text_width(self.painter, &word, self.tokens.font(Type::MonoSmall));
+            let half = ink::text_width(self.painter, &text, font.clone()) / 2.0;
+            let least = place.source.x + word + self.tokens.space.s + half;
+            let at = pos2(self.geometry.lanes.x.center().max(least), place.source.y);
             ink::text(self.painter, at, Align2::CENTER_CENTER, text, font, self.tokens.muted);
         }
     }

@@ -15,7 +15,7 @@ pub fn finding(question: &Question, walk: &Walk, lang: Lang) -> String {
     if walk.active == 0 {
         return pick(
             lang,
-            format!("第 {block} 块 warp {warp}：没有一个线程分到元素，走到 if (i < n) 就结束，可两个槽已经用掉。"),
+            format!("线程块 {block} 的 warp {warp}：没有一个线程分到元素，走到 if (i < n) 就结束，可两个槽已经用掉。"),
             format!(
                 "Block {block}, warp {warp}: no thread has an element. It ends at the guard, after two slots all the same."
             ),
@@ -27,7 +27,7 @@ pub fn finding(question: &Question, walk: &Walk, lang: Lang) -> String {
         pick(
             lang,
             format!(
-                "第 {block} 块 warp {warp} 在 {condition} 处分成两路：先是 {n_taken} 个 lane 走 if，再是 {n_other} 个走 else，一共 {n_slots} 个槽，lane 只用上 {share}。"
+                "线程块 {block} 的 warp {warp} 在 {condition} 处分成两路：先是 {n_taken} 个 lane 走 if，再是 {n_other} 个走 else，一共 {n_slots} 个槽，lane 只用上 {share}。"
             ),
             format!(
                 "Block {block}, warp {warp} splits at {condition}: first {n_taken} lanes walk the if, then {n_other} the else. That is {n_slots} slots, with {share} of the lanes at work."
@@ -38,7 +38,7 @@ pub fn finding(question: &Question, walk: &Walk, lang: Lang) -> String {
         pick(
             lang,
             format!(
-                "第 {block} 块 warp {warp} 的 lane 意见一致，全走 {zh_side}：{n_slots} 个槽，另一路一个槽也不占，lane 用上 {share}。"
+                "线程块 {block} 的 warp {warp} 意见一致，全走 {zh_side}：{n_slots} 个槽，另一路一个槽也不占，lane 用上 {share}。"
             ),
             format!(
                 "The lanes of block {block}, warp {warp} agree and all take the {en_side}: {n_slots} slots, none for the other side, {share} of the lanes at work."
@@ -150,6 +150,19 @@ fn lane_words(question: &Question, walk: &Walk, lane: usize, lang: Lang) -> Stri
     )
 }
 
+/// What stands between a part and its whole.
+pub fn of(lang: Lang) -> &'static str {
+    match lang {
+        Lang::Zh => " / ",
+        Lang::En => " of ",
+    }
+}
+
+/// The launched threads that have no element, beside the pale end of the grid.
+pub fn past_n(n: u64, lang: Lang) -> String {
+    pick(lang, format!("多出 {n} 个"), format!("{n} past n"))
+}
+
 /// Names of grid, block and warp, beside their pictures.
 pub fn names(question: &Question, lang: Lang) -> [String; 3] {
     let launch = question.launch;
@@ -159,12 +172,12 @@ pub fn names(question: &Question, lang: Lang) -> [String; 3] {
         Lang::Zh => [
             format!("网格 grid：{n_blocks} 个线程块"),
             format!("线程块 {block}：{} 个线程 = {n_warps} 个 warp", launch.block_threads),
-            format!("warp {warp}：32 个 lane，同一条指令"),
+            format!("warp {warp}：32 个 lane，此刻"),
         ],
         Lang::En => [
             format!("grid: {n_blocks} {}", plural(n_blocks, "block")),
             format!("block {block}: {} threads = {n_warps} {}", launch.block_threads, plural(n_warps, "warp")),
-            format!("warp {warp}: 32 lanes, one instruction"),
+            format!("warp {warp}: its 32 lanes, now"),
         ],
     }
 }

@@ -23,7 +23,16 @@ fn param(view: &dyn View, key: &str) -> u64 {
 fn the_stepper_counts_slots_and_lanes() {
     let mut view = open("thread_stepper", serde_json::json!({"step": 9}));
     let texts = stage().show(&mut *view).texts();
-    for wanted in ["9 / 9", "77.8\u{2009}%", "1024", "24", "block 2: 128 threads = 4 warps"] {
+    let wanted = [
+        "9 of 9",
+        "224 of 288 = 77.8\u{2009}%",
+        "1024",
+        "24",
+        "threads past n",
+        "24 past n",
+        "block 2: 128 threads = 4 warps",
+    ];
+    for wanted in wanted {
         assert!(texts.iter().any(|text| text == wanted), "{wanted} is not among {texts:?}");
     }
     let united = open("thread_stepper", serde_json::json!({"branch": "warp"}));
