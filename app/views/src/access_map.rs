@@ -200,7 +200,7 @@ impl View for AccessMap {
                 self.figure_ui(ui, tokens, lang, &answered);
                 self.steps.ui(ui, cx);
                 ui.add_space(tokens.space.xs);
-                let mut numbers = sector_map::key_numbers(&answered.found);
+                let mut numbers = sector_map::key_numbers(&answered.found, lang);
                 numbers.truncate(5); // DRAM is the sector map's own subject
                 numbers.extend(bank_grid::key_numbers(&answered.conflicts));
                 controls::key_numbers(ui, tokens, lang, &numbers);

@@ -8,6 +8,8 @@ use egui::{Pos2, Rangef, Rect, Vec2, pos2, vec2};
 
 const SECTORS_PER_LINE: u64 = 4;
 const SECTOR_BYTES: f32 = 32.0;
+/// 4-byte words of a sector.
+const WORDS: f32 = 8.0;
 /// A warp touches at most this many lines, since an aligned access lies in one.
 const MAX_LINES: usize = 32;
 
@@ -89,7 +91,7 @@ struct Row {
 impl Row {
     fn new(n_rows: usize, scale: f32) -> Self {
         let (height, label, gap) = match n_rows {
-            0..=2 => (38.0, 32.0, 8.0),
+            0..=2 => (38.0, 40.0, 8.0),
             3..=4 => (28.0, 16.0, 8.0),
             _ => (20.0, 15.0, 5.0),
         };
@@ -134,11 +136,14 @@ impl Geometry {
     fn place(&mut self, lines: &[u64], per_row: usize, grid_top: f32, row: &Row, scale: f32) {
         // Two sectors stand closer: together they are the 64 bytes that DRAM hands over.
         let (line_gap, sector_gap, pair_gap) = (12.0 * scale.min(1.2), 2.0, 5.0);
-        let line_width = (self.rect.width() - line_gap * (per_row - 1) as f32) / per_row as f32;
-        let sector_width = (line_width - 2.0 * sector_gap - pair_gap) / SECTORS_PER_LINE as f32;
+        let room = (self.rect.width() - line_gap * (per_row - 1) as f32) / per_row as f32;
+        // Whole points, so that boxes of the same bytes are the same width on every screen.
+        let sector_width = ((room - 2.0 * sector_gap - pair_gap) / SECTORS_PER_LINE as f32).floor();
+        let line_width = sector_width * SECTORS_PER_LINE as f32 + 2.0 * sector_gap + pair_gap;
+        let pitch = (self.rect.width() - line_width) / (per_row.max(2) - 1) as f32;
         let label_above = if self.side == Side::Above { row.label } else { 0.0 };
         for (idx, line) in lines.iter().enumerate() {
-            let x = self.rect.left() + (idx % per_row) as f32 * (line_width + line_gap);
+            let x = (self.rect.left() + (idx % per_row) as f32 * pitch).floor();
             let y = grid_top + (idx / per_row) as f32 * (row.height + row.label + row.gap) + label_above;
             let rect = Rect::from_min_size(pos2(x, y), vec2(line_width, row.height));
             let is_after_jump = if idx == 0 { *line > 0 && self.n_left_out > 0 } else { lines[idx - 1] + 1 != *line };
@@ -184,10 +189,15 @@ impl Geometry {
 }
 
 impl SectorBox {
-    /// The part in which bytes are drawn.
+    /// The part in which bytes are drawn. Where there is room, 4 bytes are a whole number of points.
     pub fn inner(&self) -> Rect {
-        self.rect
-            .shrink2(Vec2::new((self.rect.width() * 0.06).clamp(1.0, 4.0), (self.rect.height() * 0.12).clamp(2.0, 5.0)))
+        let high = self.rect.shrink2(Vec2::new(0.0, (self.rect.height() * 0.12).clamp(2.0, 5.0)));
+        let width = ((self.rect.width() - 2.0) / WORDS).floor() * WORDS;
+        if width < 4.0 * WORDS {
+            return high.shrink2(Vec2::new((self.rect.width() * 0.06).clamp(1.0, 4.0), 0.0));
+        }
+        let left = high.left() + ((self.rect.width() - width) / 2.0).floor();
+        high.with_min_x(left).with_max_x(left + width)
     }
 }
 
@@ -241,6 +251,20 @@ mod tests {
         assert_eq!(figure.lines.len(), 32);
         assert_eq!(figure.n_left_out, 31 * 8 + 1 - 32);
         assert!(figure.lines[1].is_after_jump && !figure.lines[0].is_after_jump);
+    }
+
+    /// Stripes of equal bytes are equally wide and begin on whole points, in every sector.
+    #[test]
+    fn words_fall_on_whole_points() {
+        for width in [844.0, 839.5, 500.0, 420.0] {
+            let figure = figure(width, &[0, 1]);
+            let words: Vec<Rect> = (0..16).filter_map(|word| figure.bytes(word * 8, 4)).collect();
+            for word in &words {
+                assert!(word.left().fract() == 0.0 && word.width() == words[0].width(), "{word:?} at {width}");
+            }
+            let last = figure.sectors.last().unwrap().rect.right();
+            assert!(last <= figure.rect.right() && last > figure.rect.right() - 2.0, "{last} at {width}");
+        }
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The sector map: 32 lanes drop into 32-byte sectors. What one warp-wide read really moves.
 //!
-//! `question.rs` is what the reader sets, `layout.rs` the geometry, `paint.rs` the picture, `words.rs` the sentences.
+//! `question.rs` is what the reader sets, `layout.rs` the geometry, `paint.rs` the picture, `key.rs` what its strokes mean,
+//! `words.rs` the sentences.
 
+pub mod key;
 pub mod layout;
 pub mod paint;
 pub mod question;
@@ -86,6 +88,7 @@ impl SectorMap {
         figure::focus_ring(ui, tokens, &response);
         figure::speak(&response, &self.finding(lang), words.as_deref().filter(|_| response.has_focus()));
         let rest = words.unwrap_or_else(|| scale_note(&geometry, lang));
+        key::ui(ui, tokens, lang);
         figure::readout_ui(ui, tokens, &rest);
     }
 }
@@ -133,34 +136,34 @@ pub fn scale_note(geometry: &Geometry, lang: Lang) -> String {
             "每个框是一个 32 字节扇区，宽度即字节；四个扇区一条 128 字节的缓存行。点 lane 可关掉它。".to_owned()
         }
         (0, Lang::En) => {
-            "A box is a 32-byte sector, its width is bytes; four make a 128-byte line. Click a lane to switch it off."
+            "A box is a 32-byte sector, its width is bytes; four make a 128-byte cache line. Click a lane to switch it off."
                 .to_owned()
         }
         (n, Lang::Zh) => format!("每个框是一个 32 字节扇区。没碰到的 {n} 条缓存行略去，断开处标 ⋮。"),
-        (n, Lang::En) => format!("A box is a 32-byte sector. {n} untouched lines are left out at each ⋮."),
+        (n, Lang::En) => format!("A box is a 32-byte sector. {n} untouched cache lines are left out at each ⋮."),
     }
 }
 
 /// The key numbers, shared with the access map.
-pub fn key_numbers(found: &Coalesced) -> Vec<KeyNumber> {
+pub fn key_numbers(found: &Coalesced, lang: Lang) -> Vec<KeyNumber> {
     let bytes = |n: u64| format!("{n}{THIN}B");
+    let (used, moved) = (found.bytes_used.0, found.bytes_moved().0);
     let efficiency = found.efficiency();
     let verdict = match efficiency {
         Some(ratio) if ratio.0 >= 1.0 => Verdict::Good,
         Some(_) => Verdict::Caution,
         None => Verdict::Neutral,
     };
+    let shown = efficiency.map_or("–".to_owned(), |ratio| with_unit(ratio.0, "%"));
+    let mut share = KeyNumber::new(Text::new("效率", "efficiency"), shown).judged(verdict);
+    share.fraction = efficiency.map(|_| words::fraction(used, moved, lang));
     vec![
-        KeyNumber::new(Text::new("扇区 / 请求", "sectors / request"), found.sectors.len().to_string()),
-        KeyNumber::new(Text::new("缓存行", "lines"), found.lines.len().to_string()),
-        KeyNumber::new(Text::new("搬运", "bytes moved"), bytes(found.bytes_moved().0)),
-        KeyNumber::new(Text::new("用到", "bytes used"), bytes(found.bytes_used.0)),
-        KeyNumber::new(
-            Text::new("效率", "efficiency"),
-            efficiency.map_or("–".to_owned(), |ratio| with_unit(ratio.0, "%")),
-        )
-        .judged(verdict),
-        KeyNumber::new(Text::new("DRAM 搬出", "from DRAM"), bytes(found.dram_bytes().0)),
+        KeyNumber::new(Text::new("每次请求的扇区", "sectors per request"), found.sectors.len().to_string()),
+        KeyNumber::new(Text::new("缓存行", "cache lines"), found.lines.len().to_string()),
+        KeyNumber::new(Text::new("从 L2 搬来", "moved from L2"), bytes(moved)),
+        KeyNumber::new(Text::new("用到", "bytes used"), bytes(used)),
+        share,
+        KeyNumber::new(Text::new("从 DRAM 搬出", "moved from DRAM"), bytes(found.dram_bytes().0)),
     ]
 }
 
@@ -173,7 +176,7 @@ impl View for SectorMap {
             Ok(answered) => {
                 self.figure_ui(ui, tokens, cx.lang, &answered);
                 ui.add_space(tokens.space.xs);
-                controls::key_numbers(ui, tokens, cx.lang, &key_numbers(&answered.found));
+                controls::key_numbers(ui, tokens, cx.lang, &key_numbers(&answered.found, cx.lang));
             }
             Err(problem) => figure::problem_ui(ui, tokens, &problem),
         }

@@ -3,7 +3,7 @@
 use super::layout::{Geometry, Hit, SectorBox, Side};
 use crate::ink;
 use crate::lanes::{LANES, drop_curve};
-use egui::{Align2, Color32, CornerRadius, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
+use egui::{Align2, Color32, CornerRadius, Painter, Rect, Stroke, StrokeKind, pos2};
 use vramlab_kit::paint::hatch;
 use vramlab_kit::{Role, Tokens, Type};
 use vramlab_model::access::LaneAddrs;
@@ -26,6 +26,29 @@ pub struct Scene<'a> {
 
 /// The data of this figure: one object, one colour.
 const DATA: Role = Role::Parameters;
+
+/// Bytes that a lane asked for.
+pub fn asked(tokens: &Tokens) -> Color32 {
+    tokens.role(DATA)
+}
+
+/// The ground of a sector that moves.
+pub fn moved(tokens: &Tokens) -> Color32 {
+    tokens.tint(asked(tokens), 0.2)
+}
+
+pub fn moved_edge(tokens: &Tokens) -> Color32 {
+    tokens.tint(asked(tokens), 0.55)
+}
+
+/// The hatch over bytes that move for nothing.
+pub fn unused(tokens: &Tokens) -> Color32 {
+    tokens.tint(asked(tokens), 0.5)
+}
+
+pub fn untouched_edge(tokens: &Tokens) -> Color32 {
+    tokens.tint(tokens.muted, 0.45)
+}
 
 impl Scene<'_> {
     pub fn paint(&self) {
@@ -83,14 +106,17 @@ impl Scene<'_> {
     /// Names of lines; ⋮ where lines before are left out.
     fn lines(&self) {
         let Self { painter, tokens, geometry, .. } = self;
-        let font = tokens.font(Type::Small);
         let above = geometry.side == Side::Above;
-        let offset = if geometry.has_sector_labels { tokens.px(16.0) } else { tokens.px(1.0) };
+        let (font, offset) = match geometry.has_sector_labels {
+            true => (tokens.font(Type::Note), tokens.px(18.0)),
+            false => (tokens.font(Type::Small), tokens.px(1.0)),
+        };
         for found in &geometry.lines {
             let rect = found.rect;
             let label = match self.lang {
                 Lang::Zh if rect.width() >= tokens.px(110.0) => format!("缓存行 {}", found.line),
                 Lang::Zh => format!("行 {}", found.line),
+                Lang::En if rect.width() >= tokens.px(110.0) => format!("cache line {}", found.line),
                 Lang::En => format!("line {}", found.line),
             };
             let label = if found.is_after_jump { format!("⋮ {label}") } else { label };
@@ -124,10 +150,10 @@ impl Scene<'_> {
         let corner = CornerRadius::same((found.rect.height() * 0.12).clamp(2.0, 5.0) as u8);
         let is_moved = self.is_moved(found.sector);
         let (fill, edge) =
-            if is_moved { (tokens.tint(data, 0.13), tokens.tint(data, 0.45)) } else { (tokens.surface, tokens.line) };
+            if is_moved { (moved(tokens), moved_edge(tokens)) } else { (tokens.surface, untouched_edge(tokens)) };
         painter.rect(found.rect, corner, fill, Stroke::new(1.0, edge), StrokeKind::Inside);
         if is_moved {
-            hatch(painter, found.inner(), tokens.px(5.0), Stroke::new(1.0, tokens.tint(data, 0.35)), false);
+            hatch(painter, found.inner(), tokens.px(5.0), Stroke::new(1.0, unused(tokens)), false);
             for (_, addr) in self.active().filter(|(_, addr)| addr.0 / SECTOR.0 == found.sector) {
                 self.used(addr, data);
             }
@@ -150,8 +176,8 @@ impl Scene<'_> {
 
     fn used(&self, addr: ByteAddr, color: Color32) {
         if let Some(area) = self.geometry.bytes(addr.0, self.elem_bytes) {
-            let gap = (area.width() * 0.12).min(1.0);
-            self.painter.rect_filled(area.shrink2(vec2(gap / 2.0, 0.0)), CornerRadius::same(1), color);
+            let gap = if area.width() >= 4.0 { 1.0 } else { area.width() * 0.12 };
+            self.painter.rect_filled(area.with_max_x(area.right() - gap), CornerRadius::ZERO, color);
         }
     }
 

@@ -94,6 +94,12 @@ fn case(question: &Question) -> (String, String) {
     (format!("{zh}，"), format!("{en}, "))
 }
 
+/// The two numbers of the efficiency, so that it is not counted off the boxes.
+pub fn fraction(used: u64, moved: u64, lang: Lang) -> String {
+    let thin = show::THIN;
+    pick(lang, format!("{used} / {moved}{thin}B"), format!("{used} of {moved}{thin}B"))
+}
+
 /// What a lane or a sector holds, for the line under the figure.
 pub fn readout(question: &Question, addrs: &LaneAddrs, hit: Hit, lang: Lang) -> String {
     match hit {
@@ -112,7 +118,7 @@ fn lane_readout(question: &Question, addrs: &LaneAddrs, lane: usize, lang: Lang)
     pick(
         lang,
         format!("lane {lane} · 字节 {bytes} · 扇区 {sector} · 缓存行 {line}"),
-        format!("lane {lane} · bytes {bytes} · sector {sector} · line {line}"),
+        format!("lane {lane} · bytes {bytes} · sector {sector} · cache line {line}"),
     )
 }
 

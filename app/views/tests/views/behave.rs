@@ -231,7 +231,7 @@ fn a_figure_saves_as_svg_with_its_words_and_colours() {
     });
     assert!(svg.starts_with("<svg ") && svg.contains("<title>At stride 2"), "{}", &svg[..200]);
     assert!(svg.contains("#1361a5"), "the data colour is written out");
-    assert!(svg.contains(">line 0</text>"), "text stays text");
+    assert!(svg.contains(">cache line 0</text>"), "text stays text");
     assert!(!svg.contains("NaN"));
 }
 
@@ -275,4 +275,14 @@ fn a_prediction_is_drawn_by_pointer_or_by_keys() {
     }
     let factor = marks[1].y / before; // a twentieth of three decades
     assert!((factor - 1000f64.powf(0.05)).abs() < 1e-6, "{factor}");
+}
+
+/// Stride 2: 8 sectors of 32 B move for 32 lanes of 4 B; a key names the three kinds of bytes.
+#[test]
+fn the_sector_map_gives_its_efficiency_with_both_numbers_and_a_key() {
+    let mut view = open("sector_map", serde_json::json!({"stride_elems": 2}));
+    let texts = stage(Lang::En).show(&mut *view).texts();
+    for wanted in ["128 of 256\u{2009}B = 50\u{2009}%", "asked for", "moved, unused", "not touched", "cache line 0"] {
+        assert!(texts.iter().any(|text| text == wanted), "{wanted} is not among {texts:?}");
+    }
 }
