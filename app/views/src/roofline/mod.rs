@@ -1,7 +1,7 @@
 //! The roofline: where a kernel stands under the ceilings of compute and memory, and what would move it.
 //!
 //! `question.rs` is what the reader sets, `ceilings.rs` the cards, `answer.rs` asks the models, `layout.rs` is the
-//! geometry, `paint.rs` the picture, `words.rs` the sentences, `moves.rs` the table of what to change.
+//! geometry, `paint.rs` and `roofs.rs` the picture, `words.rs` the sentences, `moves.rs` the table of what to change.
 
 mod answer;
 mod ceilings;
@@ -9,6 +9,7 @@ mod layout;
 mod moves;
 mod paint;
 mod question;
+mod roofs;
 mod words;
 
 use crate::controls::{self, Flow, KeyNumber};
@@ -18,8 +19,9 @@ use answer::Answered;
 use ceilings::CEILINGS;
 use egui::{EventFilter, Key, Response, Sense, Ui};
 use layout::{Geometry, Hit};
-use paint::{OtherRoof, Scene};
+use paint::Scene;
 use question::{COMPUTE_X, HBM_X, KERNELS, MAX_BATCH, MAX_EXTRA, Precision, Question, REACH, Roof, TILES, Tier};
+use roofs::OtherRoof;
 use vramlab_kit::{Slider, Tokens, Verdict};
 use vramlab_model::op_intensity::Op;
 use vramlab_model::roofline::Bound;
@@ -79,7 +81,13 @@ impl Roofline {
         self.steer(ui, &response, answered);
         let picked = hovered.or_else(|| response.has_focus().then_some(self.cursor));
         let peak_label = self.peak_label(answered);
-        let others = self.others();
+        let hbm = answered.dot(Tier::Hbm).map_or(0.0, |dot| dot.level.bytes_per_s / 1e9);
+        let others: Vec<OtherRoof> = self
+            .others()
+            .into_iter()
+            .map(|other| other.apart_from(&geometry, answered.peak_tflops, hbm))
+            .filter(OtherRoof::is_seen)
+            .collect();
         let kernel = question::kernel_label(self.question.op).get(lang);
         let scene = Scene {
             painter: &ui.painter_at(rect.expand(tokens.px(6.0))),
@@ -92,6 +100,7 @@ impl Roofline {
             others: &others,
             has_measured: self.question.reach_pct != 100,
             kernel,
+            card: self.question.device().map_or("", |device| device.name.as_str()),
             is_product: self.question.op.is_product(),
             batch: self.question.batch,
             picked,
@@ -100,7 +109,7 @@ impl Roofline {
         let words = picked.map(|hit| words::readout(&self.question, answered, hit, lang));
         figure::focus_ring(ui, tokens, &response);
         figure::speak(&response, &self.finding(lang), words.as_deref().filter(|_| response.has_focus()));
-        let rest = words.unwrap_or_else(|| words::scale_note(&self.question, lang));
+        let rest = words.unwrap_or_else(|| words::scale_note(&self.question, !others.is_empty(), lang));
         figure::readout_ui(ui, tokens, &rest);
     }
 
@@ -114,7 +123,7 @@ impl Roofline {
         let is_shown = |roof: &Roof| *roof != self.question.roof || self.question.is_scaled();
         let plain = |roof: Roof| {
             let (peak_tflops, gb_per_s) = answer::plain_roof(&self.question, roof)?;
-            Some(OtherRoof { peak_tflops, gb_per_s, is_measured: roof == Roof::Measured })
+            Some(OtherRoof::new(peak_tflops, gb_per_s, roof == Roof::Measured))
         };
         Roof::ALL.into_iter().filter(is_shown).filter_map(plain).collect()
     }

@@ -3,6 +3,7 @@
 use super::answer::Answered;
 use super::layout::{Geometry, Hit};
 use super::question::Tier;
+use super::roofs::OtherRoof;
 use super::words;
 use crate::ink;
 use egui::epaint::TextShape;
@@ -10,14 +11,6 @@ use egui::{Align2, Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, po
 use vramlab_kit::{Tokens, Type};
 use vramlab_units::Lang;
 use vramlab_units::show::number;
-
-/// A roof that does not count at the moment, for comparison.
-#[derive(Clone, Copy, Debug)]
-pub struct OtherRoof {
-    pub peak_tflops: f64,
-    pub gb_per_s: f64,
-    pub is_measured: bool,
-}
 
 /// Everything that painting reads.
 pub struct Scene<'a> {
@@ -34,6 +27,7 @@ pub struct Scene<'a> {
     /// The measured rate differs from the attainable one.
     pub has_measured: bool,
     pub kernel: &'a str,
+    pub card: &'a str,
     /// A product is named with its batch.
     pub is_product: bool,
     pub batch: u64,
@@ -49,6 +43,7 @@ impl Scene<'_> {
         }
         self.roofs();
         self.ridge();
+        self.sides();
         self.trail();
         self.headroom();
         self.dots();
@@ -70,7 +65,7 @@ impl Scene<'_> {
         self.geometry.plane.rect.width() < self.tokens.px(400.0) && self.answer.dots.len() > 1
     }
 
-    fn hbm_gb_per_s(&self) -> f64 {
+    pub(super) fn hbm_gb_per_s(&self) -> f64 {
         self.answer.dot(Tier::Hbm).map_or(0.0, |dot| dot.level.bytes_per_s / 1e9)
     }
 
@@ -79,7 +74,8 @@ impl Scene<'_> {
         geometry.plane.paint_grid(painter, tokens, &number, &number);
         let font = tokens.font(Type::Small);
         let top = pos2(geometry.rect.left(), geometry.rect.top());
-        ink::text(painter, top, Align2::LEFT_TOP, "TFLOP/s", font.clone(), tokens.muted);
+        let name = words::y_axis(self.card, *lang);
+        ink::text(painter, top, Align2::LEFT_TOP, name, font.clone(), tokens.muted);
         let corner = geometry.rect.right_bottom();
         let [long, short] = words::x_axis(*lang);
         let is_room = ink::text_width(painter, long, font.clone()) <= geometry.rect.width();
@@ -94,18 +90,13 @@ impl Scene<'_> {
         self.painter.add(Shape::convex_polygon(self.geometry.under(&roof), fill, Stroke::NONE));
     }
 
-    fn line(&self, points: &[Pos2], width: f32, color: Color32, is_measured: bool) {
+    pub(super) fn line(&self, points: &[Pos2], width: f32, color: Color32, is_measured: bool) {
         let stroke = self.tokens.stroke(width, color);
         if is_measured {
             self.painter.add(Shape::line(points.to_vec(), stroke));
         } else {
             ink::dashes(self.painter, points, stroke, self.tokens.px(7.0), self.tokens.px(4.0));
         }
-    }
-
-    fn other(&self, other: OtherRoof) {
-        let points = self.geometry.roof(other.peak_tflops, other.gb_per_s);
-        self.line(&points, 1.0, self.tokens.muted, other.is_measured);
     }
 
     fn roofs(&self) {
@@ -120,6 +111,9 @@ impl Scene<'_> {
             };
             let is_solid = self.is_measured || dot.tier == Tier::L2;
             self.line(&slope, width, color, is_solid);
+            if self.answer.dots.len() == 1 {
+                continue; // named by `sides`
+            }
             let rate = if self.is_narrow() { String::new() } else { format!(" {}", words::rate(gb_per_s)) };
             let label = format!("{}{rate}", dot.tier.label());
             self.along(&slope, &label, dot.tier);
@@ -132,10 +126,6 @@ impl Scene<'_> {
             && roof.len() == 3
         {
             self.line(&[*ridge, *end], 2.4, self.tokens.ink, self.is_measured);
-            let place = pos2(self.geometry.plane.rect.right() - self.tokens.px(40.0), end.y - self.tokens.px(6.0));
-            let Self { painter, tokens, peak_label, .. } = self;
-            let font = tokens.font(Type::Small);
-            ink::text_on(painter, place, Align2::RIGHT_BOTTOM, *peak_label, font, tokens.ink, tokens.surface);
         }
     }
 
@@ -160,7 +150,7 @@ impl Scene<'_> {
     }
 
     /// What a label must not cover: dots, the trail, the grip.
-    fn obstacles(&self) -> Vec<Pos2> {
+    pub(super) fn obstacles(&self) -> Vec<Pos2> {
         let Self { geometry, answer, .. } = self;
         let dots = answer
             .dots
@@ -170,7 +160,7 @@ impl Scene<'_> {
         dots.chain(trail).flatten().chain(geometry.hbm_grip(self.hbm_gb_per_s())).collect()
     }
 
-    /// The ridge, and which side of it is whose.
+    /// The ridge, down to its intensity.
     fn ridge(&self) {
         let Self { painter, tokens, geometry, answer, lang, .. } = self;
         let Some(at) = geometry.plane.pos(answer.ridge, answer.peak_tflops) else { return };
@@ -180,21 +170,9 @@ impl Scene<'_> {
         }
         let foot = pos2(at.x, plot.bottom());
         ink::dashes(painter, &[at, foot], Stroke::new(1.0, tokens.muted), tokens.px(2.0), tokens.px(4.0));
-        let (font, gap) = (tokens.font(Type::Small), tokens.px(6.0));
-        let [memory, compute] = words::sides(*lang);
+        let right = foot + vec2(tokens.px(6.0), -tokens.px(4.0));
         let ridge = words::ridge(answer.ridge, *lang);
-        let width = |text: &str| ink::text_width(painter, text, font.clone());
-        let low = foot.y - tokens.px(4.0);
-        let right = pos2(foot.x + gap, low);
-        ink::text(painter, right, Align2::LEFT_BOTTOM, &ridge, font.clone(), tokens.muted);
-        if width(memory) + 2.0 * gap < foot.x - plot.left() {
-            let left = pos2(foot.x - gap, low);
-            ink::text(painter, left, Align2::RIGHT_BOTTOM, memory, font.clone(), tokens.ink);
-        }
-        let after = foot.x + width(&ridge) + 3.0 * gap;
-        if after + width(compute) < plot.right() {
-            ink::text(painter, pos2(after, low), Align2::LEFT_BOTTOM, compute, font, tokens.ink);
-        }
+        ink::text(painter, right, Align2::LEFT_BOTTOM, ridge, tokens.font(Type::Small), tokens.muted);
     }
 
     /// The way of a product from batch 1 to 1024.
@@ -329,17 +307,7 @@ impl Scene<'_> {
         ];
         for (hit, at) in grips {
             let Some(at) = at else { continue };
-            let is_picked = self.picked == Some(hit);
-            let fill = if is_picked { tokens.accent } else { tokens.surface };
-            let size = vec2(tokens.px(18.0), tokens.px(12.0));
-            let rect = Rect::from_center_size(at, size);
-            let stroke = tokens.stroke(1.8, tokens.accent);
-            painter.rect(rect, CornerRadius::same(6), fill, stroke, egui::StrokeKind::Middle);
-            let bar = if is_picked { tokens.on_accent } else { tokens.accent };
-            for dx in [-3.0, 0.0, 3.0] {
-                let x = at.x + tokens.px(dx);
-                painter.vline(x, at.y - tokens.px(2.5)..=at.y + tokens.px(2.5), tokens.stroke(1.2, bar));
-            }
+            ink::grip(painter, tokens, at, self.picked == Some(hit));
         }
     }
 }

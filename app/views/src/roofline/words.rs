@@ -16,15 +16,20 @@ pub fn x_axis(lang: Lang) -> [&'static str; 2] {
     }
 }
 
+/// The name of the y axis with the card whose ceilings these are.
+pub fn y_axis(card: &str, lang: Lang) -> String {
+    pick(lang, format!("TFLOP/s · {card} · 两轴都是对数"), format!("TFLOP/s · {card} · both axes logarithmic"))
+}
+
 pub fn ridge(ridge: f64, lang: Lang) -> String {
     pick(lang, format!("脊点 {}", number(ridge)), format!("ridge {}", number(ridge)))
 }
 
-/// Which ceiling binds left and right of the ridge.
-pub fn sides(lang: Lang) -> [&'static str; 2] {
+/// Which ceiling is met first on the slope and on the level line, in full and for a narrow page.
+pub fn sides(lang: Lang) -> [[&'static str; 2]; 2] {
     match lang {
-        Lang::Zh => ["← 显存先到顶", "计算先到顶 →"],
-        Lang::En => ["← memory binds", "compute binds →"],
+        Lang::Zh => [["显存先到顶", "显存先到顶"], ["计算先到顶", "计算先到顶"]],
+        Lang::En => [["memory runs out first", "memory first"], ["compute runs out first", "compute first"]],
     }
 }
 
@@ -56,6 +61,12 @@ pub fn roof_name(roof: Roof) -> Text {
         Roof::Published => Text::new("公布", "published"),
         Roof::Measured => Text::new("实测", "measured"),
     }
+}
+
+/// Another roof's value after the counting one's.
+pub fn beside(roof: Roof, value: &str, lang: Lang) -> String {
+    let name = roof_name(roof).get(lang);
+    pick(lang, format!("，{name} {value}"), format!(", {name} {value}"))
 }
 
 pub fn bound_name(bound: Bound) -> Text {
@@ -127,7 +138,7 @@ fn standing(question: &Question, answer: &Answered, lang: Lang) -> String {
             lang,
             format!("{who}每字节做 {does} 次运算，过了脊点 {ridge}：计算先到顶，最多 {best}；再省显存字节也不会更快。"),
             format!(
-                "{who} does {does} FLOP for each byte, beyond the ridge at {ridge}: compute binds at {best}, and fewer bytes would gain nothing."
+                "{who} does {does} FLOP for each byte, beyond the ridge at {ridge}: compute runs out first, at {best}, and fewer bytes would gain nothing."
             ),
         ),
         Bound::L2 | Bound::L1 => {
@@ -148,7 +159,7 @@ fn standing(question: &Question, answer: &Answered, lang: Lang) -> String {
                     "{who}每字节只做 {does} 次运算，不到脊点 {ridge}：显存先到顶，最多 {best}，是计算上限的 {share}。"
                 ),
                 format!(
-                    "{who} does {does} FLOP for each byte, short of the ridge at {ridge}: memory binds at {best}, {share} of the compute ceiling."
+                    "{who} does {does} FLOP for each byte, short of the ridge at {ridge}: memory runs out first, at {best}, {share} of the compute ceiling."
                 ),
             )
         }
@@ -253,19 +264,21 @@ fn dot_readout(question: &Question, answer: &Answered, tier: Tier, lang: Lang) -
 }
 
 /// What the picture's marks are, when nothing is pointed at.
-pub fn scale_note(question: &Question, lang: Lang) -> String {
+pub fn scale_note(question: &Question, has_other: bool, lang: Lang) -> String {
     let measured = if question.reach_pct == 100 {
         ("", "")
     } else {
         ("，实心点是实测，色带是余量", ", solid dots are measured, bands are headroom")
     };
+    let roofs = match (has_other, question.roof) {
+        (true, _) => ("虚线屋顶是公布值，实线是实测值。", "Dashed roofs are published, solid ones measured."),
+        (false, Roof::Published) => ("屋顶是公布值。", "The roof is what the vendor publishes."),
+        (false, Roof::Measured) => ("屋顶是实测值。", "The roof is measured."),
+    };
     pick(
         lang,
-        format!("空心点是最多能到的地方{}。虚线屋顶是公布值，实线是实测值。拖动两个把手试试别的上限。", measured.0),
-        format!(
-            "Hollow dots: the best possible{}. Dashed roofs are published, solid ones measured. Drag the two grips for other ceilings.",
-            measured.1
-        ),
+        format!("空心点是最多能到的地方{}。{}拖动两个把手试试别的上限。", measured.0, roofs.0),
+        format!("Hollow dots: the best possible{}. {} Drag the two grips for other ceilings.", measured.1, roofs.1),
     )
 }
 
@@ -314,7 +327,7 @@ pub fn effect_note(effect: &Effect, has_levels: bool, lang: Lang) -> String {
         (Change::Tile, false) if effect.l2_bytes < 0.995 => pick(
             lang,
             format!("L2 的点右移，可卡住的是{}", zh_gap(bound)),
-            format!("the L2 dot goes right, but {bound} binds"),
+            format!("the L2 dot goes right, but {bound} is the limit"),
         ),
         (_, true) if spares_hbm && has_levels => {
             pick(lang, "各级字节都少了".into(), "fewer bytes at every level".into())
@@ -323,7 +336,9 @@ pub fn effect_note(effect: &Effect, has_levels: bool, lang: Lang) -> String {
             pick(lang, "点右移，沿斜线上升".into(), "the dot goes right and up the slope".into())
         }
         (_, true) => pick(lang, "屋顶抬高".into(), "the roof rises".into()),
-        (_, false) => pick(lang, format!("没有用：卡住的是{}", zh_gap(bound)), format!("no gain: {bound} binds")),
+        (_, false) => {
+            pick(lang, format!("没有用：卡住的是{}", zh_gap(bound)), format!("no gain: {bound} is the limit"))
+        }
     }
 }
 

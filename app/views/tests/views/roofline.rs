@@ -32,6 +32,26 @@ fn the_picture_holds_the_briefs_numbers() {
     }
 }
 
+/// Which ceiling is met first stands on its line, the card beside the unit; of two roofs a line's width apart one is drawn.
+#[test]
+fn lines_say_what_runs_out_first() {
+    let texts = stage(Lang::En).show(&mut *open(json!({}))).texts();
+    for wanted in [
+        "memory runs out first",
+        "compute runs out first",
+        "HBM 4.8\u{2009}TB/s",
+        "TFLOP/s · H200 · both axes logarithmic",
+    ] {
+        assert!(texts.iter().any(|text| text == wanted), "{wanted} is not among {texts:?}");
+    }
+    assert!(
+        !texts.iter().any(|text| text.contains(", measured")),
+        "the measured roof lies on the published one: {texts:?}"
+    );
+    let apart = stage(Lang::En).show(&mut *open(json!({"op": "gemm", "precision": "bf16"}))).texts();
+    assert!(apart.iter().any(|text| text.starts_with("BF16 989\u{2009}TFLOP/s, measured ")), "{apart:?}");
+}
+
 /// The numbers of the table are those of `eval`, for a kernel with three levels.
 #[test]
 fn the_data_are_the_models_answers() {
@@ -59,11 +79,11 @@ fn the_finding_is_a_sentence_in_both_languages() {
     );
     assert_eq!(
         saxpy.finding(Lang::En),
-        "Saxpy (FP32) does 0.167 FLOP for each byte, short of the ridge at 13.9: memory binds at 0.8\u{2009}TFLOP/s, \
-         1.2\u{2009}% of the compute ceiling."
+        "Saxpy (FP32) does 0.167 FLOP for each byte, short of the ridge at 13.9: memory runs out first, at \
+         0.8\u{2009}TFLOP/s, 1.2\u{2009}% of the compute ceiling."
     );
     let beyond = open(json!({"op": "gemm", "precision": "bf16", "batch": 512})).finding(Lang::En);
-    assert!(beyond.contains("beyond the ridge at 206: compute binds"), "{beyond}");
+    assert!(beyond.contains("beyond the ridge at 206: compute runs out first"), "{beyond}");
     let held = open(json!({"op": "gemm", "precision": "bf16", "batch": 1024, "levels": true, "tile": "16"}));
     assert!(held.finding(Lang::En).contains("is held by L2"), "{}", held.finding(Lang::En));
 }
