@@ -273,21 +273,7 @@ impl Builder {
             return self.free(name, stream);
         }
         if let Some((name, size)) = head.split_once(':') {
-            return match name {
-                "capture" => {
-                    let pool = self.number(word, size, "a private pool, as in capture:1@0")?;
-                    self.other(Event::BeginCapture { stream: stream.unwrap_or(0), pool })
-                }
-                "destroy" => {
-                    let pool = self.number(word, size, "a private pool, as in destroy:1")?;
-                    self.other(Event::DestroyGraph { pool })
-                }
-                _ => {
-                    let bytes = size_of(size)
-                        .ok_or_else(|| self.bad(word, &format!("{size} is no size; write 512, 9M or 1.5G")))?;
-                    self.malloc(name, bytes, stream.unwrap_or(0)).map(|_| ())
-                }
-            };
+            return self.sized(word, name, size, stream.unwrap_or(0));
         }
         if let Some((name, user)) = head.split_once('>') {
             let user = self.number(word, user, "a stream, as in a>1")?;
@@ -304,6 +290,25 @@ impl Builder {
             "end" => self.other(Event::EndCapture { stream: stream.unwrap_or(0) }),
             _ => {
                 Err(self.bad(word, "it must be NAME:SIZE, -NAME, NAME>STREAM, STREAM<STREAM, sync, empty or a capture"))
+            }
+        }
+    }
+
+    /// A word with a colon: a request, or a graph by its pool.
+    fn sized(&mut self, word: &str, name: &str, size: &str, stream: u32) -> Result<(), TraceError> {
+        match name {
+            "capture" => {
+                let pool = self.number(word, size, "a private pool, as in capture:1@0")?;
+                self.other(Event::BeginCapture { stream, pool })
+            }
+            "destroy" => {
+                let pool = self.number(word, size, "a private pool, as in destroy:1")?;
+                self.other(Event::DestroyGraph { pool })
+            }
+            _ => {
+                let reason = || format!("{size} is no size; write 512, 9M or 1.5G");
+                let bytes = size_of(size).ok_or_else(|| self.bad(word, &reason()))?;
+                self.malloc(name, bytes, stream).map(|_| ())
             }
         }
     }

@@ -6,10 +6,13 @@
 use super::engines::OfPyTorch;
 use super::{Part, Piece};
 use crate::bfc::{self, Bfc};
-use crate::caching::{BlockId, Card, State, View};
+use crate::caching::{BlockId, Card, Config, State, View};
 use crate::plain::{self, Plain};
 use crate::stream_pool::{self, StreamPool};
 use std::cmp::Ordering;
+
+/// A rest of the small pool, or of an expandable segment, is split off from this size on.
+const SMALLEST_REST: u64 = 512;
 
 /// How a request was served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,61 +114,96 @@ pub(super) fn of_caching(held: &OfPyTorch, bytes: u64, stream: u32) -> Option<Ex
     }
     let config = held.allocator.config();
     let wanted = config.round(bytes);
-    let is_small = wanted <= crate::MIB;
-    let private = held.captures.iter().find(|(captured, _)| *captured == stream).map_or(0, |(_, pool)| *pool);
+    let private_pool = held.captures.iter().find(|(captured, _)| *captured == stream).map_or(0, |(_, pool)| *pool);
     let done: &[BlockId] = if held.captures.is_empty() { &held.done } else { &[] };
     let free = free_blocks(held.allocator.blocks(), done);
-    let is_eligible =
-        |free: &Free| free.view.stream == stream && free.view.is_small == is_small && free.view.private_pool == private;
-    let mut fitting: Vec<&Free> = free.iter().filter(|free| is_eligible(free) && free.view.size >= wanted).collect();
-    fitting.sort_by_key(|free| (free.view.size, free.view.address));
-    let place = place_of_best(&fitting, config.expandable_segments);
-    let rejected = place.and_then(|place| {
-        let size = fitting[place].view.size;
-        let limit = config.max_split_bytes?;
-        let rounding = config.max_non_split_rounding_bytes;
-        match wanted < limit {
-            true => (size >= limit).then_some(Against::Oversize(limit)),
-            false => (size >= wanted + rounding).then_some(Against::TooLoose(rounding)),
-        }
-    });
-    let reason = |free: &Free| {
-        let view = &free.view;
-        if view.private_pool != private || view.is_small != is_small {
-            return Some(Against::OtherPool);
-        }
-        if view.stream != stream {
-            return Some(Against::OtherStream(view.stream));
-        }
-        let Some(at) = fitting.iter().position(|other| other.view.address == view.address) else {
-            return Some(Against::TooSmall);
-        };
-        let place = place?;
-        match at.cmp(&place) {
-            Ordering::Less => Some(Against::RoomToGrow(free.room)),
-            Ordering::Equal => rejected,
-            Ordering::Greater if rejected.is_some() => Some(Against::NotReached),
-            Ordering::Greater if view.size == fitting[place].view.size => Some(Against::HigherAddress),
-            Ordering::Greater => Some(Against::Larger),
-        }
-    };
-    let candidates: Vec<Candidate> = free
+    let search = Search::new(config, &free, wanted, (stream, private_pool));
+    let candidates = free
         .iter()
-        .map(|free| Candidate { address: free.view.address, size: free.view.size, against: reason(free) })
+        .map(|free| Candidate { address: free.view.address, size: free.view.size, against: search.against(free) })
         .collect();
-    let rest = place.filter(|_| rejected.is_none()).map_or(0, |place| fitting[place].view.size - wanted);
-    let splits = if is_small || config.expandable_segments {
-        rest >= 512
-    } else {
-        config.max_split_bytes.is_none_or(|limit| wanted < limit) && rest > crate::MIB
-    };
     Some(Explanation {
         requested_bytes: bytes,
         rounded_bytes: wanted,
         device_bytes: config.segment_bytes(wanted),
         candidates,
-        rest_bytes: if splits { rest } else { 0 },
+        rest_bytes: search.rest(config),
     })
+}
+
+/// PyTorch's search among the free blocks of one stream and pool.
+struct Search<'a> {
+    wanted: u64,
+    is_small: bool,
+    stream: u32,
+    private_pool: u32,
+    /// Large enough, by size and address.
+    fitting: Vec<&'a Free>,
+    /// Where in that order it stops.
+    place: Option<usize>,
+    /// Why it then takes none after all.
+    rejected: Option<Against>,
+}
+
+impl<'a> Search<'a> {
+    fn new(config: &Config, free: &'a [Free], wanted: u64, (stream, private_pool): (u32, u32)) -> Self {
+        let is_small = wanted <= crate::MIB;
+        let mut this = Self { wanted, is_small, stream, private_pool, fitting: vec![], place: None, rejected: None };
+        this.fitting = free.iter().filter(|it| this.is_searched(it) && it.view.size >= wanted).collect();
+        this.fitting.sort_by_key(|free| (free.view.size, free.view.address));
+        this.place = place_of_best(&this.fitting, config.expandable_segments);
+        this.rejected = this.place.and_then(|place| {
+            let size = this.fitting[place].view.size;
+            let limit = config.max_split_bytes?;
+            let rounding = config.max_non_split_rounding_bytes;
+            match wanted < limit {
+                true => (size >= limit).then_some(Against::Oversize(limit)),
+                false => (size >= wanted + rounding).then_some(Against::TooLoose(rounding)),
+            }
+        });
+        this
+    }
+
+    fn is_searched(&self, free: &Free) -> bool {
+        free.view.stream == self.stream && self.is_of_pool(free)
+    }
+
+    fn is_of_pool(&self, free: &Free) -> bool {
+        free.view.is_small == self.is_small && free.view.private_pool == self.private_pool
+    }
+
+    fn against(&self, free: &Free) -> Option<Against> {
+        let view = &free.view;
+        if !self.is_of_pool(free) {
+            return Some(Against::OtherPool);
+        }
+        if !self.is_searched(free) {
+            return Some(Against::OtherStream(view.stream));
+        }
+        let Some(at) = self.fitting.iter().position(|other| other.view.address == view.address) else {
+            return Some(Against::TooSmall);
+        };
+        let place = self.place?;
+        match at.cmp(&place) {
+            Ordering::Less => Some(Against::RoomToGrow(free.room)),
+            Ordering::Equal => self.rejected,
+            Ordering::Greater if self.rejected.is_some() => Some(Against::NotReached),
+            Ordering::Greater if view.size == self.fitting[place].view.size => Some(Against::HigherAddress),
+            Ordering::Greater => Some(Against::Larger),
+        }
+    }
+
+    /// What is split off the block that is taken.
+    fn rest(&self, config: &Config) -> u64 {
+        let taken = self.place.filter(|_| self.rejected.is_none());
+        let rest = taken.map_or(0, |place| self.fitting[place].view.size - self.wanted);
+        let splits = if self.is_small || config.expandable_segments {
+            rest >= SMALLEST_REST
+        } else {
+            config.max_split_bytes.is_none_or(|limit| self.wanted < limit) && rest > crate::MIB
+        };
+        if splits { rest } else { 0 }
+    }
 }
 
 /// Where in the order of sizes the search stops: at the first, or with expandable segments at the first whose successor
