@@ -64,7 +64,7 @@ fn oom(oom: &Oom) -> Finding {
         ),
         why: Localized::both(
             format!("设备空闲 {device}；缓存里空闲 {inactive}，最大的空洞 {hole}"),
-            format!("the device had {device} free; the cache held {inactive}, its largest hole {hole}"),
+            format!("The device had {device} free; the cache held {inactive}, its largest hole {hole}"),
         ),
     }
 }
@@ -113,14 +113,14 @@ fn how_text(how: &How) -> Localized {
 fn nature(site: &GrowingSite) -> Localized {
     if site.blocks_per_step < FEW_BLOCKS {
         return Localized::both(
-            "块数没有变，块在变大：旧的被更大的替换，KV cache 用 torch.cat 增长就是这样。按最终大小预先分配，就没有这些替换",
-            "as many blocks, each replaced by a larger one, as a KV cache that grows by torch.cat. Allocating the final size at \
-             once ends it",
+            "块数没变，块在变大：旧块不断被更大的新块替换，用 torch.cat 增长的 KV cache 就是这样。一次按最终大小分配，就不会有",
+            "As many blocks as before, each replaced by a larger one: a KV cache that grows by torch.cat does this. Allocating \
+             the final size at once avoids it",
         );
     }
     Localized::both(
         "块数在增加：每步都有块留了下来。看看这里的结果被谁引用着，比如存进列表的 loss 没有 .item()",
-        "more blocks each step: some are kept. Look for what still refers to them, such as losses kept in a list without \
+        "More blocks each step: some are kept. Look for what still refers to them, such as losses kept in a list without \
          .item()",
     )
 }

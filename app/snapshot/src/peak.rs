@@ -68,7 +68,12 @@ fn stack_label(snapshot: &Snapshot, stack: StackId) -> Localized {
     };
     let own = snapshot.stack(stack).find(|frame| !crate::sites::is_library(snapshot.text(frame.file)));
     match own.filter(|own| *own != inner) {
-        Some(own) => same(&format!("{} ← {}", frame_text(snapshot, &inner), frame_text(snapshot, &own))),
+        Some(own) => {
+            // Of a library the file's name is enough; a place of the reader's own is named in full.
+            let inner = frame_text(snapshot, &inner);
+            let short = inner.rsplit('/').next().unwrap_or(&inner);
+            same(&format!("{short} ← {}", frame_text(snapshot, &own)))
+        }
         None => same(&frame_text(snapshot, &inner)),
     }
 }

@@ -88,11 +88,12 @@ pub fn roles(snapshot: &Snapshot, device: usize, lives: &[Life], steps: &Steps, 
     let kind_of = |stack: StackId| kinds.get(stack.0 as usize).copied().unwrap_or(Kind::Empty);
     let events = snapshot.traces.get(device).map_or(&[][..], Vec::as_slice);
     let has_stacks = events.iter().any(|event| event.stack != StackId(0));
-    let marks = Marks::of(steps, events);
+    let is_backward =
+        |event: &Event| event.action == Action::Alloc && matches!(kind_of(event.stack), Kind::Empty | Kind::Backward);
+    let marks = Marks::of(steps, events, is_backward);
     let guess = |life: &Life| -> Role {
         let from = life.from.map_or(0, |from| from as usize);
         let until = life.freed.map_or(events.len(), |freed| freed as usize);
-        let freer = life.freed.and_then(|freed| events.get(freed as usize)).map(|event| kind_of(event.stack));
         match kind_of(life.stack) {
             Kind::Ruled(role) => role,
             Kind::Empty if life.from.is_none() || !has_stacks => Role::Unknown,
@@ -103,22 +104,25 @@ pub fn roles(snapshot: &Snapshot, device: usize, lives: &[Life], steps: &Steps, 
             Kind::Optimizer => Role::Workspace,
             Kind::Module => Role::Parameter,
             Kind::KvCache => Role::KvCache,
-            Kind::Forward if freer == Some(Kind::Forward) || marks.n_optimizers(from, until) > 1 => Role::Workspace,
-            Kind::Forward => Role::Activation,
+            Kind::Forward if life.from.is_none() => Role::Unknown,
+            Kind::Forward if marks.is_activation(from, until, life.freed.is_none()) => Role::Activation,
+            Kind::Forward => Role::Workspace,
             Kind::Other => Role::Unknown,
         }
     };
     lives.iter().map(guess).collect()
 }
 
-/// Where the optimizer worked, and where gradients were given up.
+/// Where the backward pass and the optimizer worked, and where gradients were given up.
 struct Marks {
     optimizers: Vec<usize>,
     zeroed: Vec<usize>,
+    /// Requests of the backward pass.
+    backward: Vec<usize>,
 }
 
 impl Marks {
-    fn of(steps: &Steps, events: &[Event]) -> Self {
+    fn of(steps: &Steps, events: &[Event], is_backward: impl Fn(&Event) -> bool) -> Self {
         let named = |name: &'static str| steps.phases.iter().filter(move |phase| phase.name.starts_with(name));
         let frees = |phase: &&Phase| {
             let inside = events.get(phase.from..phase.until).unwrap_or_default();
@@ -127,6 +131,7 @@ impl Marks {
         Self {
             optimizers: named("Optimizer.step").map(|phase| phase.from).collect(),
             // Gradients that are only set to zero stay: then this tells nothing.
+            backward: (0..events.len()).filter(|idx| is_backward(&events[*idx])).collect(),
             zeroed: named("Optimizer.zero_grad").filter(frees).map(|phase| phase.until).collect(),
         }
     }
@@ -134,6 +139,14 @@ impl Marks {
     /// Optimizer steps that began in a life.
     fn n_optimizers(&self, from: usize, until: usize) -> usize {
         self.optimizers.iter().filter(|start| from < **start && **start <= until).count()
+    }
+
+    /// Kept for the backward pass, and not for longer than a step. A free often repeats the stack of its alloc, so that
+    /// who freed tells nothing.
+    fn is_activation(&self, from: usize, until: usize, is_kept: bool) -> bool {
+        let next = self.backward.partition_point(|idx| *idx <= from);
+        let reaches_backward = self.backward.get(next).is_some_and(|idx| *idx < until);
+        (reaches_backward || is_kept) && self.n_optimizers(from, until) <= 1
     }
 
     fn is_gradient(&self, from: usize, until: usize, is_kept: bool) -> bool {

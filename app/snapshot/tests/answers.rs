@@ -175,6 +175,19 @@ fn roles_of_a_training_have_the_sizes_that_adam_gives_them() {
     assert!((shares - 1.0).abs() < 1e-9);
 }
 
+/// ResNet-50 at batch 32 is mostly activations, whose frees repeat the stack of their alloc.
+#[test]
+fn a_convolutional_training_is_mostly_activations() {
+    let (snapshot, analysis) = of("resnet50_b32");
+    let held = holders(&snapshot, &analysis, analysis.timeline.peak(), By::Role);
+    assert_eq!(held[0].key.0, Role::Activation as u32, "{held:?}");
+    assert!(held[0].share > 0.7, "{held:?}");
+    // 25,557,032 parameters in fp32; small tensors are rounded, buffers come with them.
+    let parameters = held.iter().find(|holder| holder.key.0 == Role::Parameter as u32).unwrap().requested;
+    let weights = 25_557_032 * 4;
+    assert!(parameters >= weights && parameters < weights * 101 / 100, "{parameters}");
+}
+
 #[test]
 fn a_rule_of_the_reader_wins() {
     let snapshot = read(&data("snapshots/kv_cat.pickle.gz"), 64 << 20).unwrap();

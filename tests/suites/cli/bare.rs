@@ -17,6 +17,10 @@ fn without_a_display_the_main_job_is_done() {
     let live = &json["live"];
     assert_eq!((live["evidence"].as_str(), live["backend"].as_str()), (Some("live"), Some("cpu")), "{live:#}");
     assert!(live["points"].as_array().is_some_and(|points| points.len() >= 5), "{live:#}");
+    // The bundled snapshot: its peak is the README's figure, and nothing is found in it.
+    let snapshot = &json["snapshot"];
+    assert_eq!(snapshot["peak"]["allocated_bytes"], 1_414_856_704_u64);
+    assert_eq!(snapshot["findings"].as_array().map(Vec::len), Some(0), "{snapshot:#}");
     let pictures = json["pictures"].as_array().unwrap();
     assert_eq!(pictures.len(), 3);
     for picture in pictures {

@@ -12,3 +12,4 @@ mod program;
 mod serve;
 mod sessions;
 mod shells;
+mod snapshot;

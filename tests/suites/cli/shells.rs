@@ -2,7 +2,7 @@
 
 use crate::program::vramlab;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "tour",
     "doctor",
     "list",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 13] = [
     "new",
     "serve",
     "picture",
+    "snapshot",
     "migrate",
     "completions",
     "man",

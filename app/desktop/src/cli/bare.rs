@@ -1,6 +1,6 @@
 //! The program without a display and without a subcommand: its main job in the terminal, within 15 seconds. What this
 //! machine has; a puzzle with the model's prediction; the same effect live on this processor and recorded on an H200;
-//! three real pages as pictures; how to go on.
+//! what a bundled memory snapshot answers; three real pages as pictures; how to go on.
 
 use super::doctor;
 use super::drive::{Ask, Driver};
@@ -15,43 +15,50 @@ use vramlab_shell::Library;
 use vramlab_trace::Backend;
 use vramlab_units::{Lang, Localized, Map, Text, show};
 
-const CHAPTER: &str = "02_access_patterns";
 const LIVE: &str = "cpu_stride/main";
 const RECORDED: &str = "strided_read/stride";
+const SNAPSHOT: &str = "assets/snapshots/mlp_adam.pickle.gz";
+/// What the bundled snapshot unpacks to at most.
+const SNAPSHOT_LIMIT: usize = 16 << 20;
 
 const SLOGAN: Text =
     Text::new("显存实验台：先猜，再跑，再解释。", "A workbench for GPU memory: predict, run, explain.");
 const MACHINE: Text = Text::new("这台机器", "This machine");
 const PUZZLE: Text = Text::new("谜题 · 第 02 章", "The puzzle · chapter 02");
 const ASK: Text = Text::new(
-    "32 个线程（一个 warp）各读一个 4 字节的 float，隔一个读一个，一共要 128 字节。线上跑了多少字节？先想一个数。",
-    "32 threads (a warp) each read one 4-byte float, skipping every other one: 128 bytes wanted. How many cross \
-     the wire? Think of a number first.",
+    "32 个线程（一个 warp）各读一个 4 字节的 float，隔一个读一个（步长 2），一共要 128 字节。实际搬了多少字节？先想一个数，答案在图后面。",
+    "32 threads (a warp) each read one 4-byte float, skipping every other one (stride 2): 128 bytes wanted. How many \
+     bytes actually move from memory? Think of a number; the answer stands after the charts.",
 );
-const WANTED: Text = Text::new("■ 有人要  · 跟着来", "■ wanted  · carried along");
+const WANTED: Text = Text::new("■ 用到  · 顺带搬来", "■ wanted  · fetched but unused");
 const SECTORS: Text = Text::new("{} 个 32 字节的扇区", "{} sectors of 32 bytes");
 const ANSWER: Text = Text::new(
-    "模型：碰到 {sectors} 个扇区，跑了 {moved} 字节，要的是 {used} 字节，效率 {efficiency}",
-    "model: {sectors} sectors touched, {moved} bytes cross for {used} wanted, efficiency {efficiency}",
+    "模型：碰到 {sectors} 个扇区，搬了 {moved} 字节，只用到 {used} 字节，效率 {efficiency}",
+    "model: {sectors} sectors touched, {moved} bytes move for {used} wanted, efficiency {efficiency}",
 );
 const ON_CPU: Text = Text::new("同一件事，这颗处理器上现场测", "The same thing, measured on this processor just now");
 const ON_GPU: Text = Text::new("同一件事，H200 上录制", "The same thing, recorded on an H200");
 const NO_RECORDING: Text = Text::new("这个版本还没有这份录制", "this version carries no recording of it yet");
 const PART: Text = Text::new(
-    "过了步长 16，两者分道：模型持平，实测继续变慢。已知的原因在第 02 章里。",
-    "Past stride 16 they part: the model is flat, the measurement goes on. Chapter 02 says what is known of why.",
+    "过了步长 16，两者分开：模型持平，实测带宽继续下降。已知的原因在第 02 章里。",
+    "Beyond stride 16 the model stays flat, but measured bandwidth keeps falling. Chapter 02 explains what is known.",
 );
-const KEY: Text = Text::new("○ 预测  ● 实测  ◉ 两者重合", "○ predicted  ● measured  ◉ both");
-const PICTURES: Text = Text::new("三个真实页面的图", "Three real pages as pictures");
+const SOLVED: Text = Text::new("答案：步长 2", "The answer: stride 2");
+const MEMORY: Text = Text::new(
+    "一份真实的显存快照：4 层 MLP 用 Adam 训练 3 步，H200 上录制",
+    "A real memory snapshot: four linear layers, three steps of Adam, recorded on an H200",
+);
+const PICTURES: Text = Text::new("三个页面的截图", "Pictures of three pages");
 const GO_ON: Text = Text::new("接下来", "From here");
 const WINDOW: Text = Text::new("窗口", "window");
 const WINDOW_HOW: Text = Text::new("在有显示器的机器上", "on a machine with a display");
 const BROWSER: Text = Text::new("网页", "web page");
-const BUILD_FIRST: Text = Text::new("先构建一次：cargo xtask web", "build it once: cargo xtask web");
-const WALK: Text = Text::new("走一遍", "chapter");
-const WALK_HOW: Text = Text::new("第 02 章，在终端里", "02, here in the terminal");
-const NEXT: Text = Text::new("下一章", "next");
-const WHY: Text = Text::new("缺什么", "machine");
+const BUILD_FIRST: Text =
+    Text::new("先用源码构建一次：cargo xtask web", "first built from the source: cargo xtask web");
+const FIRST: Text = Text::new("第一次来", "new here");
+const WALK: Text = Text::new("这道谜题", "this puzzle");
+const WALK_HOW: Text = Text::new("第 02 章，在终端里", "chapter 02, in the terminal");
+const WHY: Text = Text::new("诊断", "machine");
 const WHY_HOW: Text = Text::new("缺什么、为什么、怎么办", "what is missing, why, and what to do");
 const ALL: Text = Text::new("全部", "all");
 const ALL_HOW: Text = Text::new("所有命令", "every command");
@@ -62,6 +69,7 @@ struct Found {
     puzzle: Option<Map>,
     live: Result<vramlab_trace::Run, String>,
     recorded: Option<vramlab_shell::experiments::Recorded>,
+    snapshot: Option<super::snapshot::Answer>,
 }
 
 pub fn run(common: &Common, say: &Say) -> anyhow::Result<Exit> {
@@ -77,14 +85,16 @@ pub fn run(common: &Common, say: &Say) -> anyhow::Result<Exit> {
     let machine = doctor::examine(common);
     print(say, &machine_text(&machine, say));
     let puzzle = puzzle();
-    print(say, &puzzle_text(puzzle.as_ref(), say));
+    print(say, &[heading(say, PUZZLE), wrap(say.text(ASK), COLUMNS, "  ")]);
     let live = driver.live(&Ask::quick(LIVE), Backend::Cpu).map_err(|fault| fault.what);
     if interrupt::is_raised() {
         return Ok(Exit::Interrupted);
     }
     let recorded = driver.recording(RECORDED).and_then(Result::ok);
-    let found = Found { machine, puzzle, live, recorded };
+    let found = Found { machine, puzzle, live, recorded, snapshot: snapshot() };
     print(say, &experiments_text(&found, &library, say));
+    print(say, &answer_text(found.puzzle.as_ref(), say));
+    print(say, &snapshot_text(found.snapshot.as_ref(), say));
     let pictures = pictures(common, say.lang);
     print(say, &pictures_text(&pictures, say));
     print(say, &next_text(&library, say));
@@ -129,8 +139,8 @@ fn puzzle() -> Option<Map> {
     vramlab_model::eval("coalescing", question.as_object()?).ok()
 }
 
-fn puzzle_text(answer: Option<&Map>, say: &Say) -> Vec<String> {
-    let mut out = vec![heading(say, PUZZLE), wrap(say.text(ASK), COLUMNS, "  "), String::new()];
+fn answer_text(answer: Option<&Map>, say: &Say) -> Vec<String> {
+    let mut out = vec![heading(say, SOLVED)];
     let Some(answer) = answer else { return out };
     let number = |key: &str| answer.get(key).and_then(Value::as_f64).unwrap_or_default();
     let n_sectors = number("sectors") as usize;
@@ -165,7 +175,6 @@ fn experiments_text(found: &Found, library: &Library, say: &Say) -> Vec<String> 
         (Some(recorded), Some(known)) => out.extend(report_lines(&Report::recorded(recorded, known), say)),
         _ => out.push(format!("  {}", say.ink(Ink::Muted, say.text(NO_RECORDING)))),
     }
-    out.push(format!("  {}", say.ink(Ink::Muted, say.text(KEY))));
     out.push(say.ink(Ink::Muted, &wrap(say.text(PART), COLUMNS, "  ")));
     out
 }
@@ -176,6 +185,22 @@ fn report_lines(report: &Report<'_>, say: &Say) -> Vec<String> {
     let mut out = vec![say.ink(Ink::Muted, &plain(&evidence))];
     out.extend(report.chart(say));
     out.extend(report.words(say));
+    out
+}
+
+/// The bundled recording of a training, answered.
+fn snapshot() -> Option<super::snapshot::Answer> {
+    let bytes = vramlab_content::get(SNAPSHOT)?.here()?;
+    let snapshot = vramlab_snapshot::read(bytes, SNAPSHOT_LIMIT).ok()?;
+    Some(super::snapshot::Answer::of(snapshot, 0, &super::snapshot::usual()))
+}
+
+fn snapshot_text(answer: Option<&super::snapshot::Answer>, say: &Say) -> Vec<String> {
+    let mut out = vec![heading(say, MEMORY)];
+    match answer {
+        Some(answer) => out.extend(super::snapshot::three(answer, say)),
+        None => out.push(format!("  {}", say.ink(Ink::Muted, say.text(NO_RECORDING)))),
+    }
     out
 }
 
@@ -229,11 +254,13 @@ fn next_text(library: &Library, say: &Say) -> Vec<String> {
         (say.text(WHY), format!("{program} doctor"), say.text(WHY_HOW).to_owned()),
         (say.text(ALL), format!("{program} --help"), say.text(ALL_HOW).to_owned()),
     ];
-    let ids = library.chapter_ids();
-    if let Some(next) = ids.iter().skip_while(|id| **id != CHAPTER).nth(1)
-        && let Some(chapter) = library.chapter(next)
-    {
-        rows.insert(1, (say.text(NEXT), format!("{program} tour {next}"), chapter.title.get(say.lang).to_owned()));
+    // As the start page: whoever is new begins with the first chapter.
+    let first = library.chapter_ids().into_iter().next().and_then(|id| library.chapter(id));
+    if let Some(chapter) = first {
+        rows.insert(
+            0,
+            (say.text(FIRST), format!("{program} tour {}", chapter.id), chapter.title.get(say.lang).to_owned()),
+        );
     }
     let cells: Vec<Vec<String>> = rows.into_iter().map(|(a, b, c)| vec![format!("  {a}"), b, c]).collect();
     let mut out = vec![heading(say, GO_ON)];
@@ -254,6 +281,7 @@ fn found_json(found: &Found, library: &Library, pictures: &[Result<PathBuf, Stri
         "puzzle": { "model": "coalescing", "answer": found.puzzle },
         "live": live,
         "recorded": recorded.map(|(recorded, known)| Report::recorded(recorded, known).json()),
+        "snapshot": found.snapshot.as_ref().map(|answer| super::snapshot::json(answer, SNAPSHOT)),
         "pictures": pictures.iter().map(|picture| match picture {
             Ok(path) => json!({ "path": path }),
             Err(why) => json!({ "error": why }),

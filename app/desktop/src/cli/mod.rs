@@ -26,6 +26,7 @@ mod say;
 mod selftest;
 mod serve;
 mod shells;
+mod snapshot;
 mod table;
 mod tour;
 mod track;
@@ -118,8 +119,10 @@ enum Command {
     /// What works on this machine, what doesn't, why, and what to do.
     Doctor,
     /// Chapters, visualizers, models, kernels, experiments or traces, with ids.
+    #[command(arg_required_else_help = true)]
     List(list::Args),
     /// Asks one model a question in JSON.
+    #[command(arg_required_else_help = true)]
     Eval(eval::Args),
     /// Runs one experiment: predicted, measured, error, verdict.
     Run(run::Args),
@@ -131,6 +134,8 @@ enum Command {
     New(author::New),
     /// Hosts the web page on this machine's loopback address.
     Serve(serve::Args),
+    /// What a PyTorch memory snapshot answers: the peak, who held it, growth, OOMs, other settings.
+    Snapshot(snapshot::Args),
     /// Draws a page to a PNG file, without a display.
     Picture(picture::Args),
     /// Brings older chapters to today's format.
@@ -214,6 +219,7 @@ fn dispatch(cli: Cli, say: &Say, started: Instant) -> anyhow::Result<Exit> {
         Some(Command::Check(args)) => check::run(args, say),
         Some(Command::New(args)) => author::new(args, common.lang, say),
         Some(Command::Serve(args)) => serve::run(args, say),
+        Some(Command::Snapshot(args)) => snapshot::run(args, say),
         Some(Command::Picture(args)) => picture::run(args, common),
         Some(Command::Migrate(args)) => author::migrate(args, say),
         Some(Command::Completions(args)) => shells::completions(args),
@@ -231,14 +237,28 @@ pub fn has_display() -> bool {
             .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
+/// The command for an id that was typed without one.
+fn meant(word: &str) -> Option<String> {
+    let library = vramlab_shell::Library::built_in();
+    let command = if library.experiment(word).is_some() {
+        format!("vramlab run {word}")
+    } else if library.chapter(word).is_some() {
+        format!("vramlab tour {word}")
+    } else {
+        vramlab_model::registry::find(word).map(|entry| format!("vramlab eval {word} '{}'", entry.example))?
+    };
+    Some(format!("did you mean `{command}`?"))
+}
+
 fn window(cli: Cli, say: &Say, started: Instant) -> anyhow::Result<Exit> {
     if let Some(file) = cli.files.iter().find(|file| !file.exists()) {
         let word = file.display().to_string();
         let names: Vec<String> =
             Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
         let hint = vramlab_units::field::did_you_mean(&word, names.iter().map(String::as_str));
-        let help =
-            hint.map_or("`vramlab --help` prints the commands".to_owned(), |hint| format!("did you mean \"{hint}\"?"));
+        let help = meant(&word)
+            .or(hint.map(|hint| format!("did you mean \"{hint}\"?")))
+            .unwrap_or_else(|| "`vramlab --help` prints the commands".to_owned());
         return Err(Fault::usage(format!("there is no command and no file \"{word}\"")).help(help).into());
     }
     if !has_display() {

@@ -1,0 +1,149 @@
+//! `snapshot`: what a PyTorch memory snapshot answers. Five lines first, then who held the peak; the same as JSON. Tables of
+//! `memory_summary()` and counters of `memory_stats()` are explained row by row.
+
+mod data;
+mod explain;
+mod words;
+
+use super::Exit;
+use super::fault::Fault;
+use super::say::Say;
+use std::path::{Path, PathBuf};
+use vramlab_alloc::caching::Config;
+use vramlab_snapshot::analysis::{Cache, cache};
+use vramlab_snapshot::findings::{Finding, findings};
+use vramlab_snapshot::peak::{By, Holder, holders};
+use vramlab_snapshot::what_if::{USUAL, WhatIf, replay_under};
+use vramlab_snapshot::{Analysis, Options, Snapshot, read};
+use vramlab_sniff::{Head, sniff};
+pub use words::three;
+
+/// What a compressed file may unpack to, bytes.
+const LIMIT: usize = 4 << 30;
+/// Rows of each table in the data of the bare run.
+const BARE_ROWS: usize = 5;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// A pickle of `torch.cuda.memory._snapshot()`, plain, .gz or .zst; also `memory_summary()` text, `memory_stats()` JSON.
+    file: PathBuf,
+    /// Rows of the table.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+    /// Replays under these settings instead of the usual ones: `expandable_segments:True` (may be repeated).
+    #[arg(long, value_name = "SETTINGS")]
+    replay: Vec<String>,
+    /// The device, where there are several [default: the first with events].
+    #[arg(long, value_name = "N")]
+    device: Option<usize>,
+}
+
+/// Everything that is said about a snapshot.
+pub struct Answer {
+    pub snapshot: Snapshot,
+    pub analysis: Analysis,
+    pub peak: usize,
+    pub sites: Vec<Holder>,
+    pub roles: Vec<Holder>,
+    pub stacks: Vec<Holder>,
+    pub cache: Cache,
+    pub findings: Vec<Finding>,
+    /// Settings as they were written, with what they would have held.
+    pub what_if: Vec<(String, WhatIf)>,
+}
+
+impl Answer {
+    /// Answers for a device; the usual settings are tried where none are given.
+    pub fn of(snapshot: Snapshot, device: usize, settings: &[(String, Config)]) -> Self {
+        let analysis = Analysis::of(&snapshot, device, &Options::default());
+        let peak = analysis.timeline.peak();
+        let by = |by| holders(&snapshot, &analysis, peak, by);
+        let tried = settings.iter().filter(|(_, config)| *config != analysis.config);
+        Self {
+            peak,
+            sites: by(By::Site),
+            roles: by(By::Role),
+            stacks: by(By::Stack),
+            cache: cache(&snapshot, &analysis),
+            findings: findings(&snapshot, &analysis),
+            what_if: tried.map(|(text, config)| (text.clone(), replay_under(&snapshot, &analysis, config))).collect(),
+            analysis,
+            snapshot,
+        }
+    }
+
+    /// Most that was reserved.
+    pub fn reserved(&self) -> u64 {
+        self.analysis.timeline.reserved.range(0, usize::MAX).map_or(0, |range| range.1)
+    }
+}
+
+pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
+    let name = args.file.display().to_string();
+    let bytes = std::fs::read(&args.file).map_err(|error| Fault::usage(format!("{error}: {name}")))?;
+    if let Some(table) = explain::table(&bytes) {
+        explain::tell(&table, &name, say);
+        return Ok(Exit::Fine);
+    }
+    let settings = settings(&args.replay)?;
+    let snapshot = read(&bytes, LIMIT).map_err(|error| unreadable(&args.file, &bytes, &error, say))?;
+    drop(bytes);
+    let device = device(&snapshot, args.device)?;
+    let answer = Answer::of(snapshot, device, &settings);
+    if say.is_json {
+        say.json(&data::json(&answer, &name, args.top));
+    } else {
+        words::tell(&answer, &name, args.top, say);
+    }
+    for warning in &answer.snapshot.warnings {
+        say.warn(warning);
+    }
+    Ok(if answer.findings.is_empty() { Exit::Fine } else { Exit::Findings })
+}
+
+/// Settings to try, checked before a large file is read.
+fn settings(given: &[String]) -> Result<Vec<(String, Config)>, Fault> {
+    let usual: Vec<String> = USUAL.iter().map(|text| (*text).to_owned()).collect();
+    let texts = if given.is_empty() { &usual } else { given };
+    let parse = |text: &String| match Config::parse(text) {
+        Ok(config) => Ok((text.clone(), config)),
+        Err(error) => Err(Fault::usage(format!("--replay {text}: {error}"))
+            .help("as PYTORCH_ALLOC_CONF writes them: expandable_segments:True,max_split_size_mb:128")),
+    };
+    texts.iter().map(parse).collect()
+}
+
+/// The answers as data, for the bare run.
+pub fn json(answer: &Answer, name: &str) -> serde_json::Value {
+    data::json(answer, name, BARE_ROWS)
+}
+
+/// The usual settings.
+pub fn usual() -> Vec<(String, Config)> {
+    settings(&[]).unwrap_or_default()
+}
+
+fn device(snapshot: &Snapshot, asked: Option<usize>) -> Result<usize, Fault> {
+    let held = snapshot.segments.iter().map(|segment| segment.device as usize + 1).max().unwrap_or(0);
+    let n = snapshot.traces.len().max(held).max(1);
+    match asked {
+        Some(device) if device < n => Ok(device),
+        Some(device) => {
+            Err(Fault::usage(format!("--device {device} is not in this snapshot; it must be from 0 to {}", n - 1)))
+        }
+        None => {
+            let traced = snapshot.traces.iter().position(|events| !events.is_empty());
+            Ok(traced.or_else(|| snapshot.segments.first().map(|segment| segment.device as usize)).unwrap_or(0))
+        }
+    }
+}
+
+/// A file that is something else is named.
+fn unreadable(path: &Path, bytes: &[u8], error: &vramlab_snapshot::ReadError, say: &Say) -> Fault {
+    let sniffed = sniff(Head { bytes, n_bytes: bytes.len() as u64 });
+    let fault = Fault::usage(format!("{}: {error}", path.display()));
+    match sniffed.kind {
+        vramlab_sniff::Kind::Snapshot => fault,
+        _ => fault.help(vramlab_shell::intake::in_a_line(&sniffed, say.lang)),
+    }
+}

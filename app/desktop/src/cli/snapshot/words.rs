@@ -1,0 +1,322 @@
+//! The answers in words: five lines, then who held the peak.
+
+use super::Answer;
+use crate::cli::layout::{COLUMNS, labelled, left, plain, right, table, wrap};
+use crate::cli::say::{Ink, Say};
+use vramlab_snapshot::findings::Finding;
+use vramlab_snapshot::peak::Holder;
+use vramlab_snapshot::roles::Role;
+use vramlab_snapshot::steps::{How, Phase};
+use vramlab_units::{Bytes, Lang, Text, show};
+
+const LABELS: usize = 11;
+/// Settings that differ by less are not worth a change.
+const WORTH_NAMING: f64 = 0.02;
+const PEAK: Text = Text::new("峰值", "Peak");
+const HELD: Text = Text::new("谁占着", "Held by");
+const CACHE: Text = Text::new("缓存", "Cache");
+const FINDING: Text = Text::new("结论", "Finding");
+const SETTINGS: Text = Text::new("换个设置", "Settings");
+const TABLE: Text = Text::new("峰值那一刻谁占着显存", "Who held the memory at the peak");
+const AS_RECORDED: Text = Text::new("录制时的设置", "as recorded");
+
+fn size(bytes: u64) -> String {
+    show::bytes_binary(Bytes(bytes))
+}
+
+fn share(share: f64) -> String {
+    show::with_unit((share * 1000.0).round() / 1000.0, "%")
+}
+
+/// Prints everything.
+pub fn tell(answer: &Answer, name: &str, top: usize, say: &Say) {
+    say.data(&say.ink(Ink::Strong, &plain(&wrap(&head(answer, name, say.lang), COLUMNS, ""))));
+    say.data("");
+    for (title, text, ink) in five(answer, say.lang) {
+        let line = labelled(2, say.text(title), LABELS, &text);
+        say.data(&format!("  {}", ink.map_or(line.clone(), |ink| say.ink(ink, &line))));
+    }
+    say.data(&format!("\n{}", say.ink(Ink::Strong, say.text(TABLE))));
+    say.data(&holders_table(answer, top, say.lang));
+    if !answer.what_if.is_empty() {
+        say.data(&format!("\n{}", say.ink(Ink::Strong, what_if_title(answer).get(say.lang))));
+        say.data(&what_if_table(answer, say));
+    }
+}
+
+fn head(answer: &Answer, name: &str, lang: Lang) -> String {
+    let analysis = &answer.analysis;
+    let n = analysis.timeline.n_events();
+    let time = seconds(analysis.seconds(&answer.snapshot, n));
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let (count, device) = (thousands(n as u64), analysis.device);
+    match lang {
+        Lang::Zh => format!("{file} · 设备 {device} · {time} 里 {count} 个事件"),
+        Lang::En => format!("{file} · device {device} · {count} events in {time}"),
+    }
+}
+
+/// The five answers, shortest form first.
+pub fn five(answer: &Answer, lang: Lang) -> Vec<(Text, String, Option<Ink>)> {
+    let has_findings = !answer.findings.is_empty();
+    vec![
+        (PEAK, peak(answer, lang), None),
+        (HELD, held(answer, lang), None),
+        (CACHE, cache(answer, lang), None),
+        (FINDING, finding(answer, lang), Some(if has_findings { Ink::Caution } else { Ink::Good })),
+        (SETTINGS, settings(answer, lang), None),
+    ]
+}
+
+pub fn peak(answer: &Answer, lang: Lang) -> String {
+    let timeline = &answer.analysis.timeline;
+    let (most, reserved) = (size(timeline.allocated.value(answer.peak)), size(answer.reserved()));
+    let (at, n) = (thousands(answer.peak as u64), thousands(timeline.n_events() as u64));
+    let time = seconds(answer.analysis.seconds(&answer.snapshot, answer.peak));
+    let during = phase(answer).map(|name| match lang {
+        Lang::Zh => format!("，{name} 之中"),
+        Lang::En => format!(", during {name}"),
+    });
+    let during = during.unwrap_or_default();
+    match lang {
+        Lang::Zh => format!("已分配 {most}，在第 {at} / {n} 个事件（{time}）{during}；最多向设备要了 {reserved}"),
+        Lang::En => format!("{most} allocated, at event {at} of {n} ({time}){during}; {reserved} reserved at most"),
+    }
+}
+
+/// The innermost annotated stretch that the peak lies in: `Adam.step`.
+fn phase(answer: &Answer) -> Option<&str> {
+    let around = |phase: &&Phase| phase.from < answer.peak && answer.peak <= phase.until;
+    let found = answer.analysis.steps.phases.iter().filter(around).min_by_key(|phase| phase.until - phase.from)?;
+    found.name.rsplit('#').next()
+}
+
+/// The largest role and the largest place.
+pub fn held(answer: &Answer, lang: Lang) -> String {
+    let roles: Vec<String> = answer
+        .roles
+        .iter()
+        .take(3)
+        .filter(|holder| holder.share >= 0.01)
+        .map(|holder| format!("{} {}", holder.label.get(lang), share(holder.share)))
+        .collect();
+    let Some(site) = named_site(answer) else {
+        return roles.join(" · ");
+    };
+    let (place, part) = (site.label.get(lang), share(site.share));
+    match lang {
+        Lang::Zh => format!("{}；占得最多的地方是 {place}（{part}）", roles.join("、")),
+        Lang::En => format!("{}; most from {place} ({part})", roles.join(", ")),
+    }
+}
+
+/// The largest place that has a name.
+fn named_site(answer: &Answer) -> Option<&Holder> {
+    answer.sites.iter().find(|holder| holder.key.0 != 0)
+}
+
+pub fn cache(answer: &Answer, lang: Lang) -> String {
+    let metrics = &answer.cache.map.metrics;
+    let (inactive, split) = (size(metrics.inactive), size(metrics.unreleasable()));
+    let first = match lang {
+        Lang::Zh => format!("缓存里空闲 {inactive}，其中 {split} 夹在用着的块之间，还不掉"),
+        Lang::En => format!("{inactive} free in the cache, of it {split} beside blocks in use, not returnable"),
+    };
+    let Some(miss) = answer.cache.miss.filter(|miss| miss.too_small > 0) else { return first };
+    let (request, small, hole) = (size(miss.bytes), size(miss.too_small), size(miss.largest_hole));
+    match lang {
+        Lang::Zh => format!("{first}；最后一次不得不向设备要的是 {request}：{small} 的空洞都太小，最大 {hole}"),
+        Lang::En => format!(
+            "{first}; the last request that had to go to the device wanted {request}: {small} lay in holes too small, the \
+             largest {hole}"
+        ),
+    }
+}
+
+pub fn finding(answer: &Answer, lang: Lang) -> String {
+    let say = |finding: &Finding| match lang {
+        Lang::Zh => format!("{}。{}。", finding.what.get(lang), finding.why.get(lang)),
+        Lang::En => format!("{}. {}.", finding.what.get(lang), finding.why.get(lang)),
+    };
+    match answer.findings.first() {
+        Some(first) => say(first),
+        None => none_found(answer, lang),
+    }
+}
+
+fn none_found(answer: &Answer, lang: Lang) -> String {
+    let n = answer.analysis.steps.ends.len();
+    match (lang, &answer.analysis.steps.how) {
+        (Lang::Zh, How::NotFound) => "没有 OOM；没有找到重复的步，看不出增长".to_owned(),
+        (Lang::En, How::NotFound) => "no OOM; no steps were found, so growth cannot be seen".to_owned(),
+        (Lang::Zh, _) if n < 3 => format!("没有 OOM；只有 {n} 步，看增长至少要 3 步"),
+        (Lang::En, _) if n < 3 => format!("no OOM; {n} steps, and growth needs at least 3"),
+        (Lang::Zh, _) => format!("没有 OOM；{n} 步里没有增长"),
+        (Lang::En, _) => format!("no OOM; no growth over {n} steps"),
+    }
+}
+
+/// The setting that would have reserved least.
+pub fn settings(answer: &Answer, lang: Lang) -> String {
+    let recorded = answer.reserved();
+    let best = answer.what_if.iter().filter(|(_, got)| got.n_ooms == 0).min_by_key(|(_, got)| got.peak_reserved);
+    let Some((text, got)) = best else {
+        return Text::new("没有可比的设置", "no other setting was tried").get(lang).to_owned();
+    };
+    let name = setting_name(text, lang);
+    let change = change(got.peak_reserved, recorded);
+    let ratio = got.peak_reserved as f64 / recorded.max(1) as f64;
+    if (ratio - 1.0).abs() < WORTH_NAMING {
+        return match lang {
+            Lang::Zh => format!("换设置几乎没有差别：最少的是 {name}，{}（{change}）", size(got.peak_reserved)),
+            Lang::En => format!("hardly a difference: least is {name}, {} ({change})", size(got.peak_reserved)),
+        };
+    }
+    if ratio > 1.0 {
+        return match lang {
+            Lang::Zh => format!("试过的都比录制时要得多：最少的是 {name}，{}（{change}）", size(got.peak_reserved)),
+            Lang::En => {
+                format!("each that was tried reserves more; least is {name}, {} ({change})", size(got.peak_reserved))
+            }
+        };
+    }
+    match lang {
+        Lang::Zh => format!("{name} 只会向设备要 {}（{change}）", size(got.peak_reserved)),
+        Lang::En => format!("{name} would have reserved {} ({change})", size(got.peak_reserved)),
+    }
+}
+
+fn setting_name(text: &str, lang: Lang) -> String {
+    match (text.is_empty(), lang) {
+        (true, Lang::Zh) => "默认设置".to_owned(),
+        (true, Lang::En) => "the default".to_owned(),
+        (false, _) => text.to_owned(),
+    }
+}
+
+fn change(now: u64, before: u64) -> String {
+    if before == 0 {
+        return "–".to_owned();
+    }
+    let change = now as f64 / before as f64 - 1.0;
+    if change >= 1.0 {
+        return format!("×{}", show::number(change + 1.0));
+    }
+    let sign = if change < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", share(change.abs()))
+}
+
+fn holders_table(answer: &Answer, top: usize, lang: Lang) -> String {
+    let header = match lang {
+        Lang::Zh => ["  占比", "字节", "块", "角色（推测）", "地方"],
+        Lang::En => ["  share", "bytes", "blocks", "role (guessed)", "place"],
+    };
+    let row = |holder: &Holder| -> Vec<String> {
+        let columns = [share(holder.share), size(holder.bytes), thousands(holder.n_blocks as u64)];
+        let columns = columns.into_iter().map(|text| plain(&text));
+        columns.chain([roles_of(answer, holder, lang), cut(holder.label.get(lang), 44)]).collect()
+    };
+    let mut rows: Vec<Vec<String>> = answer.stacks.iter().take(top).map(row).collect();
+    let rest: Vec<&Holder> = answer.stacks.iter().skip(top).collect();
+    if !rest.is_empty() {
+        let sum = |of: fn(&Holder) -> u64| rest.iter().map(|holder| of(holder)).sum::<u64>();
+        let others = match lang {
+            Lang::Zh => format!("其余 {} 处", rest.len()),
+            Lang::En => format!("{} others", rest.len()),
+        };
+        rows.push(vec![
+            plain(&share(rest.iter().map(|holder| holder.share).sum())),
+            plain(&size(sum(|holder| holder.bytes))),
+            thousands(sum(|holder| holder.n_blocks as u64)),
+            String::new(),
+            others,
+        ]);
+    }
+    rows.iter_mut().for_each(|row| row[0] = format!("  {}", right(&row[0], 6)));
+    table(&header, &rows, &[0, 1, 2])
+}
+
+/// Roles of a stack's blocks, the larger part first, two at most.
+fn roles_of(answer: &Answer, holder: &Holder, lang: Lang) -> String {
+    let mut bytes = [0_u64; Role::ALL.len()];
+    let analysis = &answer.analysis;
+    for (life, role) in analysis.lives.iter().zip(&analysis.roles) {
+        if life.stack.0 == holder.key.0 && life.is_allocated(answer.peak) {
+            bytes[*role as usize] += life.size;
+        }
+    }
+    let mut roles: Vec<Role> = Role::ALL.into_iter().filter(|role| bytes[*role as usize] > 0).collect();
+    roles.sort_by_key(|role| std::cmp::Reverse(bytes[*role as usize]));
+    let names: Vec<&str> = roles.iter().take(2).map(|role| role.title().get(lang)).collect();
+    let join = Text::new("、", ", ");
+    format!("{}{}", names.join(join.get(lang)), if roles.len() > 2 { "…" } else { "" })
+}
+
+fn what_if_title(answer: &Answer) -> Text {
+    match answer.what_if.first().and_then(|(_, got)| got.capacity) {
+        Some(_) => Text::new(
+            "同样的申请，换设置重放（设备大小取自录下的 OOM）",
+            "The same requests under other settings (the device as large as the recorded OOM says)",
+        ),
+        None => Text::new("同样的申请，换设置重放", "The same requests under other settings"),
+    }
+}
+
+fn what_if_table(answer: &Answer, say: &Say) -> String {
+    let header = match say.lang {
+        Lang::Zh => ["  设置", "最多保留", "比录制时", "重试", "OOM"],
+        Lang::En => ["  settings", "reserved at most", "against recorded", "retries", "OOMs"],
+    };
+    let recorded = answer.reserved();
+    let stats = &answer.analysis.replay.stats;
+    let mut rows = vec![vec![
+        format!("  {}", say.text(AS_RECORDED)),
+        plain(&size(recorded)),
+        String::new(),
+        stats.n_retries.to_string(),
+        answer.analysis.ooms.len().to_string(),
+    ]];
+    rows.extend(answer.what_if.iter().map(|(text, got)| {
+        vec![
+            format!("  {}", setting_name(text, say.lang)),
+            plain(&size(got.peak_reserved)),
+            plain(&change(got.peak_reserved, recorded)),
+            got.n_retries.to_string(),
+            got.n_ooms.to_string(),
+        ]
+    }));
+    table(&header, &rows, &[1, 2, 3, 4])
+}
+
+/// Three lines for the bare run: the peak, who held it, the cause.
+pub fn three(answer: &Answer, say: &Say) -> Vec<String> {
+    let lines = five(answer, say.lang).into_iter();
+    let wanted = lines.filter(|(title, ..)| [PEAK, HELD, FINDING].contains(title));
+    wanted.map(|(title, text, _)| format!("  {}", labelled(2, say.text(title), LABELS, &text))).collect()
+}
+
+fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (idx, digit) in digits.chars().enumerate() {
+        if idx > 0 && (digits.len() - idx).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn seconds(secs: f64) -> String {
+    if secs < 1.0 { show::with_unit(secs * 1e3, "ms") } else { show::with_unit(secs, "s") }
+}
+
+/// The end of a long place says more than its beginning.
+fn cut(text: &str, columns: usize) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.len() <= columns {
+        return left(text, 0);
+    }
+    let tail: String = chars[chars.len() + 1 - columns..].iter().collect();
+    format!("…{tail}")
+}

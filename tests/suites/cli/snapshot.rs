@@ -1,0 +1,107 @@
+//! `vramlab snapshot`: the answers and exit codes of five recordings, and of files that are none.
+
+use crate::program::{repository, vramlab};
+
+fn data(name: &str) -> String {
+    repository(&format!("tests/data/{name}")).to_str().unwrap().to_owned()
+}
+
+/// A refusal, or growth over at least three steps, is a finding. The training of three steps keeps what it had after the
+/// first; that of two steps cannot be judged; the caches grow by design with every token, which a trace cannot tell from a
+/// leak: it is named as growth, by blocks that are replaced.
+const EXITS: [(&str, i32, &str); 5] = [
+    ("mlp_adam", 0, "during Adam.step; 1.35 GiB reserved at most"),
+    ("resnet50_b32", 0, "2 steps, and growth needs at least 3"),
+    ("kv_cat", 1, "each replaced by a larger one"),
+    ("kv_cat_expandable", 1, "448 KiB more each step over 2392 steps"),
+    ("kv_cat_round4", 1, "each replaced by a larger one"),
+];
+
+/// Words of an output, without its line breaks.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_recording_exits_as_its_data_says() {
+    for (name, code, says) in EXITS {
+        let answer = vramlab(&["snapshot", &data(&format!("snapshots/{name}.pickle.gz")), "--lang", "en"]);
+        assert_eq!(answer.code, Some(code), "{name}: {}{}", answer.out, answer.err);
+        assert!(words(&answer.out).contains(says), "{name}: {}", answer.out);
+        for line in answer.out.lines() {
+            assert!(line.chars().count() <= 90, "{name}: {line}");
+        }
+    }
+}
+
+/// Every counter that `memory_stats()` had in that process, under its own name.
+#[test]
+fn the_stats_are_those_of_the_process() {
+    for (name, ..) in EXITS {
+        let answer = vramlab(&["--json", "snapshot", &data(&format!("snapshots/{name}.pickle.gz"))]).json();
+        let recorded: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(data(&format!("snapshots/{name}.json"))).unwrap()).unwrap();
+        let recorded = recorded["stats"].as_object().unwrap();
+        assert!(recorded.len() >= 56, "{name}");
+        for (key, value) in recorded {
+            assert_eq!(&answer["stats"][key], value, "{name}: {key}");
+        }
+        assert_eq!(answer["peak"]["allocated_bytes"], answer["stats"]["allocated_bytes.all.peak"], "{name}");
+        assert_eq!(answer["segments"]["metrics"]["reserved_bytes"], answer["stats"]["reserved_bytes.all.current"]);
+        assert!(answer["findings"].is_array() && answer["is_replay_exact"] == true, "{name}");
+    }
+}
+
+/// The same loop was recorded under both settings.
+#[test]
+fn other_settings_are_replayed() {
+    let file = data("snapshots/kv_cat_round4.pickle.gz");
+    let answer = vramlab(&["--json", "snapshot", &file, "--replay", "expandable_segments:True"]).json();
+    let what_if = answer["what_if"].as_array().unwrap();
+    assert_eq!(what_if.len(), 1);
+    assert_eq!(what_if[0]["peak_reserved_bytes"], 1_793_064_960_u64);
+}
+
+#[test]
+fn what_is_no_snapshot_is_2_with_its_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let good = data("snapshots/mlp_adam.pickle.gz");
+    let attack = write("attack.pickle", b"cposix\nsystem\n(S'echo hi'\ntR.");
+    let cut = write("cut.pickle", &std::fs::read(data("files/mlp_adam.pickle")).unwrap()[..5000]);
+    let cases: &[(&[&str], &str)] = &[
+        (&["snapshot", "nowhere.pickle"], "nowhere.pickle"),
+        (&["snapshot", &attack], "posix.system"),
+        (&["snapshot", &cut], "the file ends at byte 5000"),
+        (&["snapshot", &good, "--replay", "max_split_size_mb:3"], "above the large segment"),
+        (&["snapshot", &good, "--replay", "expandable:True"], "the setting = expandable is not allowed"),
+        (&["snapshot", &good, "--device", "7"], "it must be from 0 to 0"),
+        (&["snapshot"], "required"),
+    ];
+    for (args, says) in cases {
+        let answer = vramlab(args);
+        assert_eq!(answer.code, Some(2), "{args:?}: {}", answer.err);
+        assert!(answer.err.contains(says), "{args:?}: {}", answer.err);
+        assert!(answer.out.is_empty(), "{args:?}: {}", answer.out);
+    }
+}
+
+/// PyTorch's table and its counters, explained in both languages.
+#[test]
+fn tables_are_explained_row_by_row() {
+    let table = data("files/memory_summary.txt");
+    for (lang, says) in [("zh", "empty_cache 还不掉"), ("en", "empty_cache cannot return")] {
+        let answer = vramlab(&["snapshot", &table, "--lang", lang]);
+        assert_eq!(answer.code, Some(0), "{}", answer.err);
+        for row in ["Allocated memory", "Non-releasable memory", "Oversize GPU segments", "837 MiB", says] {
+            assert!(answer.out.contains(row), "{lang}: {row}: {}", answer.out);
+        }
+    }
+    let rows = vramlab(&["--json", "snapshot", &data("snapshots/mlp_adam.json")]).json();
+    assert_eq!(rows["rows"][0]["current"], 877_854_720_u64);
+    assert_eq!((rows["is_exact"].as_bool(), rows["num_ooms"].as_u64()), (Some(true), Some(0)));
+}
