@@ -18,7 +18,9 @@ use vramlab_gpu::protocol::FromChild;
 use vramlab_shell::Library;
 use vramlab_shell::experiments::Recorded;
 use vramlab_trace::{Backend, DeviceFacts, Run};
-use vramlab_units::Map;
+use vramlab_units::{Map, Text};
+
+const NO_COUNTERS: Text = Text::new("没有硬件计数器：{}", "no hardware counters: {}");
 
 /// What to run, and how.
 #[derive(Clone, Debug, Default)]
@@ -134,7 +136,7 @@ impl<'a> Driver<'a> {
         bar.finish_and_clear();
         done.map_err(|error| fault(&error))?;
         if let Some(why) = no_counters.filter(|_| !experiment.counters.is_empty()) {
-            self.say.note(&format!("no hardware counters: {why}"));
+            self.say.note(&self.say.text(NO_COUNTERS).replace("{}", &why));
         }
         Ok(run)
     }

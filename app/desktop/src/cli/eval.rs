@@ -1,13 +1,15 @@
-//! `eval`: one question to one model, as JSON in and out.
+//! `eval`: one question to one model, as JSON in and out. A person at a terminal gets the answer as a table with units;
+//! a pipe and `--json` get JSON, without the fields that have no value.
 
 use super::Exit;
 use super::fault::Fault;
-use super::say::Say;
+use super::layout::{labelled, plain, right, width};
+use super::say::{Ink, Say};
 use serde::de::{Deserializer as _, MapAccess, Visitor};
-use std::io::Read as _;
+use std::io::{IsTerminal as _, Read as _};
 use vramlab_model::registry::{Entry, MODELS};
 use vramlab_model::schema;
-use vramlab_units::{Map, Value};
+use vramlab_units::{Bytes, FieldSpec, Map, Text, Value, show};
 
 /// Longest question that is read.
 const MAX_BYTES: u64 = 1 << 20;
@@ -33,7 +35,12 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
         (None, _) => say.json(&schema::all()),
         (Some(entry), false) => {
             let question = question(entry, args.question.as_deref())?;
-            let answer = entry.eval(&question).map_err(Fault::from)?;
+            let mut answer = entry.eval(&question).map_err(Fault::from)?;
+            answer.retain(|_, value| !value.is_null());
+            if std::io::stdout().is_terminal() && !say.is_json {
+                say.data(&text(entry, &answer, say));
+                return Ok(Exit::Fine);
+            }
             let mut out = Map::new();
             out.insert("schema".to_owned(), schema::SCHEMA.into());
             out.extend(answer);
@@ -41,6 +48,40 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Fine)
+}
+
+const SCHEMA: Text = Text::new(
+    "单位和范围：vramlab eval {} --schema；JSON：--json",
+    "units and ranges: vramlab eval {} --schema; as JSON: --json",
+);
+
+/// The answer for a reader: each value rounded, with its unit and what it means.
+fn text(entry: &Entry, answer: &Map, say: &Say) -> String {
+    let fields: Vec<FieldSpec> =
+        (entry.answer)().into_iter().filter(|field| answer.contains_key(field.key.as_ref())).collect();
+    let values: Vec<String> = fields.iter().map(|field| shown(&answer[field.key.as_ref()], &field.unit)).collect();
+    let columns = values.iter().map(|value| width(value)).max().unwrap_or_default();
+    let mut out = vec![say.ink(Ink::Strong, say.text(entry.title))];
+    for (field, value) in fields.iter().zip(&values) {
+        let meaning = format!("{} · {}", say.text(field.doc), field.key);
+        out.push(format!("  {}", labelled(2, &right(value, columns), columns + 3, &meaning)));
+    }
+    out.push(say.ink(Ink::Muted, &format!("  {}", say.text(SCHEMA).replace("{}", entry.id))));
+    out.join("\n")
+}
+
+/// A value as people write it: `0.8 TFLOP/s`, `256 B`, `hbm`.
+fn shown(value: &Value, unit: &str) -> String {
+    match value {
+        Value::Number(number) => {
+            let number = number.as_f64().unwrap_or_default();
+            let is_size = unit == "B" && number >= 0.0 && number.fract() == 0.0;
+            plain(&if is_size { show::bytes_binary(Bytes(number as u64)) } else { show::with_unit(number, unit) })
+        }
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(|item| shown(item, unit)).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
 }
 
 fn find(id: &str) -> Result<&'static Entry, Fault> {
@@ -94,6 +135,15 @@ fn parse(text: &str) -> Result<Map, serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_rounded_and_carry_their_unit() {
+        assert_eq!(shown(&0.799_999_999_999_999_9.into(), "TFLOP/s"), "0.8 TFLOP/s");
+        assert_eq!(shown(&4_294_967_296_u64.into(), "B"), "4 GiB");
+        assert_eq!(shown(&13.937_500_000_000_002.into(), "FLOP/B"), "13.9 FLOP/B");
+        assert_eq!(shown(&"hbm".into(), ""), "hbm");
+        assert_eq!(shown(&Value::from(vec![1, 2]), "1"), "1, 2");
+    }
 
     #[test]
     fn a_key_given_twice_is_refused_and_not_overwritten() {

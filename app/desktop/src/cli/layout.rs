@@ -70,6 +70,33 @@ fn words(text: &str) -> Vec<&str> {
         }
     }
     out.push(&text[start..]);
+    joined(text, &out)
+}
+
+/// Units that stay on the line of their number.
+const UNITS: &[&str] = &[
+    "%", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "GB/s", "TB/s", "FLOP", "FLOPs", "FLOP/B", "GFLOP/s",
+    "TFLOP/s", "PFLOP/s", "ns", "µs", "ms", "s", "MHz", "GHz", "Gb/s", "W",
+];
+
+/// Pieces that belong together as one: a number and its unit, both sides of an equals sign.
+fn joined<'a>(text: &'a str, pieces: &[&'a str]) -> Vec<&'a str> {
+    let bare = |piece: &str| piece.trim_end().trim_matches(|c| CLOSING.contains(c) || OPENING.contains(c)).to_owned();
+    let is_sign = |piece: &str| matches!(piece.trim_end(), "=" | "≈");
+    let (mut out, mut start, mut end): (Vec<&str>, usize, usize) = (Vec::new(), 0, 0);
+    for (at, piece) in pieces.iter().enumerate() {
+        end += piece.len();
+        let follows = pieces.get(at + 1).is_some_and(|next| {
+            let has_blank = piece.ends_with(' ');
+            let is_unit =
+                piece.trim_end().ends_with(|c: char| c.is_ascii_digit()) && UNITS.contains(&bare(next).as_str());
+            has_blank && (is_unit || is_sign(next) || is_sign(piece))
+        });
+        if !follows {
+            out.push(&text[start..end]);
+            start = end;
+        }
+    }
     out
 }
 
@@ -115,6 +142,14 @@ mod tests {
         assert_eq!(wrap("一二三四五六。", 12, ""), "一二三四五\n六。");
         assert_eq!(wrap("一二三四五六七", 12, ""), "一二三四五六\n七");
         assert_eq!(wrap("a\n\nb", 20, "  "), "  a\n\n  b");
+    }
+
+    #[test]
+    fn a_number_keeps_its_unit_and_an_equation_its_sides() {
+        assert_eq!(wrap("it has 4.8 TB/s.", 11, ""), "it has\n4.8 TB/s.");
+        assert_eq!(wrap("at last 98 % of it", 11, ""), "at last\n98 % of it");
+        assert_eq!(wrap("here, at k = 56 now", 11, ""), "here, at\nk = 56 now");
+        assert_eq!(wrap("一二三四 1 MiB 的", 13, ""), "一二三四\n1 MiB 的");
     }
 
     #[test]

@@ -10,7 +10,8 @@ use vramlab_gpu::verdict::{self, Counters, Judged, JudgedPoint, Verdict};
 use vramlab_kit::tokens::Verdict as Tone;
 use vramlab_shell::experiments::Recorded;
 use vramlab_shell::page::chart::invalid_words;
-use vramlab_shell::page::verdict_words::verdict_words;
+use vramlab_shell::page::point_name;
+use vramlab_shell::page::verdict_words::{Words, words};
 use vramlab_trace::{Backend, Run};
 use vramlab_units::{Lang, Text, show};
 
@@ -19,8 +20,7 @@ pub const SCHEMA: u32 = 1;
 const PREDICTED: Text = Text::new("预测", "predicted");
 const MEASURED: Text = Text::new("实测", "measured");
 const ERROR: Text = Text::new("误差", "error");
-const LIVE_CPU: Text = Text::new("现场 · 这颗处理器", "live · this processor");
-const LIVE: Text = Text::new("现场", "live");
+const LIVE: Text = Text::new("现场测量", "measured just now");
 const RECORDED: Text = Text::new("录制", "recorded");
 const DRIVER: Text = Text::new("驱动", "driver");
 const AGREE: Text = Text::new("硬件计数器与模型一致（{n} 项）", "hardware counters agree with the model ({n} checks)");
@@ -30,6 +30,11 @@ const STALE: Text = Text::new(
     "录制之后内核或实验改过；`vramlab record` 能重录",
     "the kernel or the experiment has changed since this was recorded; `vramlab record` makes a new one",
 );
+const KEY: Text = Text::new("○ 预测  ● 实测  ◉ 两者重合", "○ predicted  ● measured  ◉ both");
+const IN_UNIT: Text = Text::new("，单位 {}", ", in {}");
+const LOG: Text = Text::new("，对数刻度", ", on a logarithmic scale");
+const QUICK: Text = Text::new("快速：点和样本较少", "quick: fewer points and samples");
+const FULL: Text = Text::new("完整测量", "full measurement");
 const SCRIPTED: Text = Text::new("脚本演的，不是测量", "played from a script, not measured");
 
 /// A judged run.
@@ -72,12 +77,13 @@ impl<'a> Report<'a> {
         let lang = say.lang;
         let points = &self.judged.points;
         let labels: Vec<String> = points.iter().map(|point| self.label(point, lang)).collect();
-        let title = plain(&self.x_title());
+        let title = plain(&self.x_title(lang));
         let first = labels.iter().map(|label| width(label)).chain([width(&title)]).max().unwrap_or_default().max(4);
         let values = points.iter().flat_map(|point| [point.predicted, point.value]).flatten();
         let axis = Axis::over(values, self.experiment.measure.scale.starts_with("log"));
         let columns = 78usize.saturating_sub(first + 2 + 11 + 11 + 9).clamp(16, 40);
-        let mut out = vec![self.header(say, &title, first, axis, columns)];
+        let mut out = self.caption(say, axis);
+        out.push(self.header(say, &title, first, axis, columns));
         let mut series = None;
         for (point, label) in points.iter().zip(&labels) {
             if self.experiment.series.len() > 1 && series != Some(&point.series) {
@@ -89,9 +95,23 @@ impl<'a> Report<'a> {
         out
     }
 
+    /// What is drawn, in which unit and on which scale; what the marks mean.
+    fn caption(&self, say: &Say, axis: Axis) -> Vec<String> {
+        let measure = &self.experiment.measure;
+        let mut title = measure.title.get(say.lang).to_owned();
+        let unit = unit_name(&measure.unit, say.lang);
+        if !unit.is_empty() && !title.to_lowercase().contains(&unit) {
+            title.push_str(&say.text(IN_UNIT).replace("{}", &unit));
+        }
+        if axis.is_log {
+            title.push_str(say.text(LOG));
+        }
+        vec![plain(&wrap(&title, COLUMNS, "  ")), say.ink(Ink::Muted, &format!("  {}", say.text(KEY)))]
+    }
+
     fn header(&self, say: &Say, title: &str, first: usize, axis: Axis, columns: usize) -> String {
-        let unit = match self.experiment.measure.unit.as_str() {
-            "1" | "" => String::new(),
+        let unit = match unit_name(&self.experiment.measure.unit, say.lang) {
+            unit if unit.is_empty() => unit,
             unit => format!(" {unit} "),
         };
         let (lo, hi) = (show::number(axis.lo), show::number(axis.hi));
@@ -130,14 +150,15 @@ impl<'a> Report<'a> {
 
     /// Verdict, counters, and what is wrong with a recording.
     pub fn words(&self, say: &Say) -> Vec<String> {
-        let (tone, words) = verdict_words(&self.judged, self.experiment, say.lang);
+        let Words { tone, effect, far_off } = words(&self.judged, self.experiment, say.lang);
         let (ink, mark) = match tone {
             Tone::Good => (Ink::Good, "✓"),
             Tone::Bad => (Ink::Bad, "✗"),
             Tone::Caution => (Ink::Caution, "!"),
             Tone::Neutral => (Ink::Muted, "·"),
         };
-        let mut out = vec![say.ink(ink, &under(mark, &words))];
+        let mut out = vec![say.ink(ink, &under(mark, &effect))];
+        out.extend(far_off.map(|text| say.ink(Ink::Caution, &under("!", &text))));
         match self.judged.counters {
             Counters::NotRead => {}
             Counters::Agree { n_checked } => {
@@ -162,7 +183,6 @@ impl<'a> Report<'a> {
         let kind = match (self.recorded.is_some(), self.run.backend) {
             (_, Backend::Fake) => SCRIPTED,
             (true, _) => RECORDED,
-            (false, Backend::Cpu) => LIVE_CPU,
             (false, _) => LIVE,
         };
         let mut parts = vec![kind.get(lang).to_owned(), device.name.clone()];
@@ -170,21 +190,33 @@ impl<'a> Report<'a> {
             let is_gpu = self.run.backend == Backend::Cuda;
             parts.push(if is_gpu { format!("{} {}", DRIVER.get(lang), device.driver) } else { device.driver.clone() });
         }
-        parts.extend([self.run.date.clone(), self.run.mode.clone()]);
+        let mode = match self.run.mode.as_str() {
+            "quick" => QUICK.get(lang),
+            "full" => FULL.get(lang),
+            other => other,
+        };
+        parts.extend([self.run.date.clone(), mode.to_owned()]);
         parts.join(" · ")
     }
 
-    fn x_title(&self) -> String {
-        let param = self.kernel.params.iter().find(|param| param.key == self.experiment.sweep.param);
-        param.map_or_else(|| self.experiment.sweep.param.clone(), |param| param.key.clone())
+    /// What is swept, with its unit where the values do not carry one.
+    fn x_title(&self, lang: Lang) -> String {
+        let sweep = &self.experiment.sweep;
+        let title = point_name::title(sweep, lang);
+        let param = self.kernel.params.iter().find(|param| param.key == sweep.param);
+        let unit = param.map(|param| unit_name(&param.unit, lang)).unwrap_or_default();
+        let says_it = |unit: &str| title.contains(unit.trim_end_matches('s'));
+        if unit.is_empty() || !sweep.labels.is_empty() || says_it(&unit) {
+            return title;
+        }
+        match lang {
+            Lang::Zh => format!("{title}（{unit}）"),
+            Lang::En => format!("{title} ({unit})"),
+        }
     }
 
     fn label(&self, point: &JudgedPoint, lang: Lang) -> String {
-        let Some(x) = point.x else { return "?".to_owned() };
-        let sweep = &self.experiment.sweep;
-        let at = sweep.values.iter().position(|value| *value == x);
-        let label = at.and_then(|at| sweep.labels.get(at)).map(|label| label.get(lang).to_owned());
-        plain(&label.unwrap_or_else(|| show::number(x)))
+        point.x.map_or("?".to_owned(), |x| plain(&point_name::value(&self.experiment.sweep, x, lang)))
     }
 
     fn series_title(&self, id: &str, lang: Lang) -> String {
@@ -242,6 +274,10 @@ impl<'a> Report<'a> {
             Verdict::Invalid { series, x, why } => out["invalid"] = json!({ "series": series, "x": x, "why": why }),
             Verdict::Incomplete => {}
         }
+        if let Some(error) = self.judged.verdict.model_error() {
+            out["model_error"] = json!(error);
+            out["model_is_far_off"] = json!(self.judged.verdict.is_far_off());
+        }
         out
     }
 
@@ -272,6 +308,22 @@ fn point_json(point: &JudgedPoint) -> Value {
             "metric": check.metric, "counted": check.counted, "expected": check.expected, "agrees": check.agrees,
         })).collect::<Vec<_>>(),
     })
+}
+
+/// A unit as a word where it is one; sizes in bytes carry theirs with the number.
+fn unit_name(unit: &str, lang: Lang) -> String {
+    let name = match unit {
+        "1" | "" | "B" => return String::new(),
+        "line" => Text::new("缓存行", "cache lines"),
+        "cycle" => Text::new("周期", "cycles"),
+        "word" => Text::new("字", "words"),
+        "element" => Text::new("元素", "elements"),
+        "thread" => Text::new("线程", "threads"),
+        "row" => Text::new("行", "rows"),
+        "field" => Text::new("字段", "fields"),
+        other => return other.to_owned(),
+    };
+    name.get(lang).to_owned()
 }
 
 /// `+7.1 %`, `−12 %`.

@@ -56,7 +56,7 @@ pub struct Args {
     play: Option<String>,
 }
 
-const REPLAYS: Text = Text::new("改为重放录制", "replaying the recording instead");
+const REPLAYS: Text = Text::new("；改为重放录制", "; replaying the recording instead");
 
 /// Numbers, from wherever they came.
 enum Got {
@@ -127,7 +127,7 @@ fn get(driver: &mut Driver<'_>, ask: &Ask, source: Source, experiment: &Experime
         // What a machine cannot do is replayed; what went wrong while it did it is reported.
         Err(fault) if source == Source::Auto && (fault.exit == Exit::NoGpu || fault.is_unfit) => {
             let recorded = replay(driver, ask).map_err(|_| fault.clone())?;
-            say.warn(&format!("{}; {}", fault.what, say.text(REPLAYS)));
+            say.warn(&format!("{}{}", fault.what, say.text(REPLAYS)));
             Ok(recorded)
         }
         Err(fault) => Err(fault),

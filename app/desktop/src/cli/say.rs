@@ -52,6 +52,11 @@ impl Ink {
     }
 }
 
+const ERROR: Text = Text::new("错误", "error");
+const HELP: Text = Text::new("建议", "help");
+const NOTE: Text = Text::new("提示", "note");
+const COLON: Text = Text::new("：", ": ");
+
 /// The voice of one command.
 #[derive(Clone, Debug)]
 pub struct Say {
@@ -104,15 +109,16 @@ impl Say {
 
     /// What went wrong, with what to do about it. Printed even when quiet.
     pub fn error(&self, what: &str, help: Option<&str>) {
-        eprintln!("{}: {what}", painted(self.is_colored_err, Ink::Bad, "error"));
+        let colon = self.text(COLON);
+        eprintln!("{}{colon}{what}", painted(self.is_colored_err, Ink::Bad, self.text(ERROR)));
         if let Some(help) = help {
-            eprintln!("  help: {help}");
+            eprintln!("  {}{colon}{help}", self.text(HELP));
         }
     }
 
     pub fn warn(&self, what: &str) {
         if !self.is_quiet {
-            eprintln!("{}: {what}", painted(self.is_colored_err, Ink::Caution, "note"));
+            eprintln!("{}{}{what}", painted(self.is_colored_err, Ink::Caution, self.text(NOTE)), self.text(COLON));
         }
     }
 }

@@ -40,6 +40,11 @@ const MORE: Text = Text::new(
     "窗口里还有 {a} 条待审的说法和 {r} 道复习题：vramlab --at '#/ch/{id}'",
     "the window adds {a} claims to audit and {r} review questions: vramlab --at '#/ch/{id}'",
 );
+const ASK_MODEL: Text = Text::new(
+    "图在窗口和网页里可以拖动；在终端里，问它的模型：",
+    "the figure moves in the window and on the web page; here, ask its model:",
+);
+const PLANNED: Text = Text::new("还没写的章：{}", "not written yet: chapters {}");
 const NO_NUMBERS: Text = Text::new("这里没有数字可看：{}", "no numbers here: {}");
 
 /// The chapter at hand and who walks it.
@@ -101,6 +106,10 @@ impl Tour<'_> {
         let more = say.text(MORE).replace("{a}", &chapter.audits.len().to_string());
         let more = more.replace("{r}", &chapter.reviews.len().to_string()).replace("{id}", &chapter.id);
         say.data(&format!("\n{}", say.ink(Ink::Muted, &more)));
+        let planned = planned(&chapter, self.driver.library);
+        if !planned.is_empty() {
+            say.data(&say.ink(Ink::Muted, &say.text(PLANNED).replace("{}", &planned.join(", "))));
+        }
         Ok(Exit::Fine)
     }
 
@@ -122,6 +131,9 @@ impl Tour<'_> {
             StepBody::Visualizer(body) => {
                 say.data(&text(body.text.get(lang)));
                 say.data(&format!("\n{}", say.ink(Ink::Muted, &text(&figure(body, lang)))));
+                if let Some(command) = command_of(&body.show) {
+                    say.data(&format!("\n{}\n  {command}", say.text(ASK_MODEL)));
+                }
             }
             StepBody::Figure(figure) => {
                 say.data(&text(figure.text.get(lang)));
@@ -311,6 +323,37 @@ fn question_json(out: &mut Value, kind: &str, question: &Question, library: &Lib
         out["answer"] = json!(value_of(answer, &values, &|id, set| library.eval(id, set)).ok());
         out["unit"] = json!(unit);
     }
+}
+
+/// The model behind a figure as a command to start from.
+fn command_of(figure: &str) -> Option<String> {
+    let model = match figure {
+        "thread_stepper" => "thread_index",
+        "util_meter" => "utilisation",
+        "memory_package" => "peak_bandwidth",
+        "littles_law_conveyor" => "littles_law",
+        "bottleneck_panel" => "bottleneck",
+        "sector_map" => "coalescing",
+        "bank_grid" => "bank_conflicts",
+        "transpose_player" => "transpose",
+        own => own,
+    };
+    let entry = vramlab_model::registry::find(model)?;
+    Some(format!("vramlab eval {model} '{}'", entry.example))
+}
+
+/// Numbers of chapters that the text of `chapter` names and that are not written yet.
+fn planned(chapter: &Chapter, library: &Library) -> Vec<String> {
+    let written = library.chapter_ids();
+    let texts = chapter.steps.iter().filter_map(|step| match &step.body {
+        StepBody::Prose { text } => Some(text.get(Lang::Zh)),
+        _ => None,
+    });
+    let named = texts.flat_map(|text| text.split("第 ").skip(1)).filter_map(|rest| rest.split_once(" 章"));
+    let numbers = named.map(|(n, _)| n).filter(|n| n.len() == 2 && n.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_written = |n: &&str| written.iter().any(|id| id.starts_with(&format!("{n}_")));
+    let found: std::collections::BTreeSet<&str> = numbers.filter(|n| !is_written(n)).collect();
+    found.into_iter().map(str::to_owned).collect()
 }
 
 /// What the figure shows at its first look, in words: its own finding, else the author's.

@@ -94,7 +94,12 @@ pub fn lines(probe: Probe) -> (Vec<Line>, Vec<Version>) {
     let nvrtc = compile::version();
     let has_cupti = cupti::is_installed();
     let answer = probe.answer();
-    let mut lines = vec![device(&answer, &sensed), compiler(&nvrtc), counters(has_cupti, &sensed)];
+    let device = device(&answer, &sensed);
+    let has_gpu = device.state != State::Missing;
+    let mut lines = vec![device, compiler(&nvrtc), counters(has_cupti, &sensed)];
+    if !has_gpu {
+        lines[1..].iter_mut().filter(|line| line.fix.is_some()).for_each(only_with_a_gpu);
+    }
     lines.extend(neighbours(&sensed));
     let cc = match &answer {
         Answer::Ready(facts) => facts.cc.map(|cc| (cc as i32 / 10, cc as i32 % 10)),
@@ -102,6 +107,14 @@ pub fn lines(probe: Probe) -> (Vec<Line>, Vec<Version>) {
     };
     let versions = versions(&sensed, nvrtc.as_ref().ok().copied(), has_cupti, cc);
     (lines, versions)
+}
+
+/// Advice that is of no use while there is no GPU.
+fn only_with_a_gpu(line: &mut Line) {
+    *line = line.clone().fix(
+        "先要有 GPU 和驱动，装它才有用；没有时，实验改为重放录制",
+        "of use only with a GPU and its driver; without, experiments replay their recordings",
+    );
 }
 
 const GPU: Text = Text::new("GPU", "GPU");
@@ -257,7 +270,7 @@ fn nvrtc_for(cc: (i32, i32)) -> ((i32, i32), Option<(i32, i32)>) {
 
 fn versions(sensed: &Sensed, nvrtc: Option<(i32, i32)>, has_cupti: bool, cc: Option<(i32, i32)>) -> Vec<Version> {
     let text = |version: Option<(i32, i32)>| version.map(|(major, minor)| format!("{major}.{minor}"));
-    let absent = || Localized::both("不在，录制照样能放", "absent; recordings still play");
+    let absent = || Localized::both("没有；录制仍可重放", "absent; recordings still play");
     let driver_allows = match sensed.api {
         None => absent(),
         Some(api) if api < DRIVER_API => Localized::both("太旧，要更新", "too old, update it"),
@@ -269,26 +282,26 @@ fn versions(sensed: &Sensed, nvrtc: Option<(i32, i32)>, has_cupti: bool, cc: Opt
     let both = |text: String| Localized::both(text.clone(), text);
     vec![
         Version {
-            part: "driver",
+            part: Text::new("驱动", "driver"),
             found: sensed.driver.clone(),
             needed: both(format!("≥ {DRIVER_BRANCH}")),
             allows: driver_allows.clone(),
         },
         Version {
-            part: "CUDA driver API",
+            part: Text::new("CUDA 驱动 API", "CUDA driver API"),
             found: text(sensed.api),
             needed: both(format!("≥ {}.{}", DRIVER_API.0, DRIVER_API.1)),
             allows: driver_allows,
         },
         Version {
-            part: "CUDA runtime",
+            part: Text::new("CUDA 运行时", "CUDA runtime"),
             found: None,
             needed: Localized::both("不需要", "none"),
             allows: Localized::both("程序直接用驱动 API", "the driver API is used directly"),
         },
         nvrtc_row(nvrtc, cc),
         Version {
-            part: "CUPTI",
+            part: Text::new("CUPTI", "CUPTI"),
             found: has_cupti.then(|| "✓".to_owned()),
             needed: Localized::both("可选", "optional"),
             allows: if has_cupti {
@@ -298,7 +311,7 @@ fn versions(sensed: &Sensed, nvrtc: Option<(i32, i32)>, has_cupti: bool, cc: Opt
             },
         },
         Version {
-            part: "together",
+            part: Text::new("合起来", "together"),
             found: None,
             needed: Localized::both("", ""),
             allows: together(sensed.api, nvrtc, cc),
@@ -318,7 +331,7 @@ fn nvrtc_row(nvrtc: Option<(i32, i32)>, cc: Option<(i32, i32)>) -> Version {
         Some(_) => Localized::both("在本机编译内核", "kernels are compiled here"),
     };
     Version {
-        part: "NVRTC",
+        part: Text::new("NVRTC", "NVRTC"),
         found: nvrtc.map(|(major, minor)| format!("{major}.{minor}")),
         needed: Localized::both(needed.clone(), needed),
         allows,

@@ -27,8 +27,8 @@ fn processor() -> Line {
         format!("{}, {n_cores} core{}", facts.name, if n_cores == 1.0 { "" } else { "s" }),
     );
     if let Some(cache) = size(facts.l3_bytes) {
-        zh.push_str(&format!("，末级缓存 {cache}"));
-        en.push_str(&format!(", last cache {cache}"));
+        zh.push_str(&format!("，末级缓存（L3）{cache}"));
+        en.push_str(&format!(", last-level cache (L3) {cache}"));
     }
     if let Some((total, free)) = size(facts.total_bytes).zip(size(facts.free_bytes)) {
         zh.push_str(&format!("，内存 {total}，空闲 {free}"));

@@ -60,7 +60,7 @@ impl Line {
 /// One row of the table of versions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Version {
-    pub part: &'static str,
+    pub part: Text,
     pub found: Option<String>,
     pub needed: Localized,
     /// What this version allows.
@@ -70,7 +70,7 @@ pub struct Version {
 const LINES: Text = Text::new("这台机器", "This machine");
 const VERSIONS: Text = Text::new("版本配合", "Versions and what they allow together");
 const HEADER: [Text; 4] =
-    [Text::new("部件", "part"), Text::new("找到", "found"), Text::new("需要", "needed"), Text::new("因此", "allows")];
+    [Text::new("部件", "part"), Text::new("找到", "found"), Text::new("需要", "needed"), Text::new("结果", "allows")];
 
 /// Everything that `doctor` says.
 pub struct Report {
@@ -100,7 +100,7 @@ pub fn run(common: &Common, say: &Say) -> anyhow::Result<Exit> {
 
 pub fn json(report: &Report) -> Value {
     let line = |line: &Line| json!({ "id": line.id, "state": line.state.id(), "what": line.what, "fix": line.fix });
-    let version = |version: &Version| json!({ "part": version.part, "found": version.found, "needed": version.needed, "allows": version.allows });
+    let version = |version: &Version| json!({ "part": version.part.en, "found": version.found, "needed": version.needed, "allows": version.allows });
     json!({
         "schema": SCHEMA,
         "program": format!("vramlab {}", env!("CARGO_PKG_VERSION")),
@@ -119,7 +119,7 @@ fn text(report: &Report, say: &Say) -> String {
     let header: Vec<&str> = HEADER.iter().map(|text| text.get(lang)).collect();
     let row = |version: &Version| {
         vec![
-            version.part.to_owned(),
+            say.text(version.part).to_owned(),
             version.found.clone().unwrap_or_else(|| "–".to_owned()),
             version.needed.get(lang).to_owned(),
             version.allows.get(lang).to_owned(),

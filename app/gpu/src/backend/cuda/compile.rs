@@ -20,10 +20,14 @@ pub fn version() -> Result<(i32, i32), RunError> {
     // SAFETY: asking whether a library can be loaded runs only its initialisers.
     if !unsafe { sys::is_culib_present() } {
         return Err(RunError::unavailable(
-            (
-                "没有 NVRTC：库路径上找不到 libnvrtc.so.13 或 .so.12（nvrtc64_*.dll）",
-                "no NVRTC: libnvrtc.so.13 or .so.12 (nvrtc64_*.dll) is nowhere on the library path",
-            ),
+            if cfg!(windows) {
+                ("没有 NVRTC：找不到 nvrtc64_*.dll", "no NVRTC: nvrtc64_*.dll is nowhere to be found")
+            } else {
+                (
+                    "没有 NVRTC：库路径上找不到 libnvrtc.so.13 或 .so.12",
+                    "no NVRTC: libnvrtc.so.13 or .so.12 is nowhere on the library path",
+                )
+            },
             (
                 "运行 `pip install nvidia-cuda-nvrtc`（或 -cu12），把它的 lib 目录放进 LD_LIBRARY_PATH；或安装 CUDA toolkit",
                 "install it with `pip install nvidia-cuda-nvrtc` (or -cu12) and put its lib folder on \

@@ -38,12 +38,16 @@ impl Device {
         // SAFETY: asking whether a library can be loaded runs only its initialisers.
         if !unsafe { sys::is_culib_present() } {
             return Err(RunError::unavailable(
+                if cfg!(windows) {
+                    ("没有 NVIDIA 驱动：找不到 nvcuda.dll", "no NVIDIA driver: nvcuda.dll is nowhere to be found")
+                } else {
+                    (
+                        "没有 NVIDIA 驱动：库路径上找不到 libcuda.so.1",
+                        "no NVIDIA driver: libcuda.so.1 is nowhere on the library path",
+                    )
+                },
                 (
-                    "没有 NVIDIA 驱动：库路径上找不到 libcuda.so.1（nvcuda.dll）",
-                    "no NVIDIA driver: libcuda.so.1 (nvcuda.dll) is nowhere on the library path",
-                ),
-                (
-                    "安装 NVIDIA 驱动；不装也行，实验可以放录制",
+                    "安装 NVIDIA 驱动；不装也行：实验改为重放录制",
                     "install the NVIDIA driver, or go on with the recorded traces",
                 ),
             ));
