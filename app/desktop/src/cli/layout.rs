@@ -82,7 +82,7 @@ const UNITS: &[&str] = &[
 /// Pieces that belong together as one: a number and its unit, both sides of an equals sign.
 fn joined<'a>(text: &'a str, pieces: &[&'a str]) -> Vec<&'a str> {
     let bare = |piece: &str| piece.trim_end().trim_matches(|c| CLOSING.contains(c) || OPENING.contains(c)).to_owned();
-    let is_sign = |piece: &str| matches!(piece.trim_end(), "=" | "≈");
+    let is_sign = |piece: &str| matches!(piece.trim_end(), "=" | "≈" | "×");
     let (mut out, mut start, mut end): (Vec<&str>, usize, usize) = (Vec::new(), 0, 0);
     for (at, piece) in pieces.iter().enumerate() {
         end += piece.len();
@@ -149,6 +149,7 @@ mod tests {
         assert_eq!(wrap("it has 4.8 TB/s.", 11, ""), "it has\n4.8 TB/s.");
         assert_eq!(wrap("at last 98 % of it", 11, ""), "at last\n98 % of it");
         assert_eq!(wrap("here, at k = 56 now", 11, ""), "here, at\nk = 56 now");
+        assert_eq!(wrap("a size of 8192 × 8192", 14, ""), "a size of\n8192 × 8192");
         assert_eq!(wrap("一二三四 1 MiB 的", 13, ""), "一二三四\n1 MiB 的");
     }
 

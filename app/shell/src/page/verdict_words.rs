@@ -118,10 +118,10 @@ fn far_off(verdict: &Verdict, lang: Lang) -> Option<String> {
     Some(text.replace("{model}", &show::number(model)).replace("{error}", &signed(verdict.model_error()?)))
 }
 
-/// A relative error with its sign: `+10.7 %`.
+/// A relative error with its sign, to a tenth of a per cent: `+10.7 %`.
 fn signed(error: f64) -> String {
     let sign = if error < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", show::with_unit(error.abs(), "%"))
+    format!("{sign}{}", show::with_unit((error.abs() * 1000.0).round() / 1000.0, "%"))
 }
 
 fn ratio_words(experiment: &Experiment, ratio: f64, verdict: &Verdict, lang: Lang) -> String {
