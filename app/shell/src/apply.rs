@@ -304,8 +304,11 @@ impl App {
                     state.fail(error);
                 }
             }
-            Event::File { name, bytes } => self.receive(&name, None, &bytes, bytes.len() as u64),
-            Event::Arrived { name, path, bytes, n_bytes } => self.receive(&name, path, &bytes, n_bytes),
+            Event::File { name, bytes } => {
+                let n_bytes = bytes.len() as u64;
+                self.receive(&name, None, bytes, n_bytes);
+            }
+            Event::Arrived { name, path, bytes, n_bytes } => self.receive(&name, path, bytes, n_bytes),
             Event::Lessons { root, files } => self.open_folder(&root, files),
             Event::Route(text) => {
                 if text != self.route.text() {

@@ -191,15 +191,15 @@ pub fn read_recent<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Rece
 
 impl App {
     /// A file arrived: whole, or the beginning of a large one. `path` is where it lies, if the platform can say.
-    pub(crate) fn receive(&mut self, name: &str, path: Option<String>, bytes: &[u8], n_bytes: u64) {
-        let sniffed = recognise(Head { bytes, n_bytes });
+    pub(crate) fn receive(&mut self, name: &str, path: Option<String>, bytes: Vec<u8>, n_bytes: u64) {
+        let sniffed = recognise(Head { bytes: &bytes, n_bytes });
         let (kind, is_whole) = (sniffed.kind, bytes.len() as u64 >= n_bytes);
         // Text under the name of a chapter is read as one, so that its author hears what is wrong with it.
         let is_chapter = kind == Kind::Text && name.ends_with(".toml");
         let is_kept = match use_of(kind) {
             Use::Open if is_whole => self.open_bytes(name, kind, bytes),
             Use::No if is_chapter && is_whole => self.open_bytes(name, kind, bytes),
-            Use::No if kind == Kind::Json && is_whole && self.import_notebook(name, bytes) => true,
+            Use::No if kind == Kind::Json && is_whole && self.import_notebook(name, &bytes) => true,
             Use::No => {
                 self.say_of_no_use(name, &sniffed);
                 self.received = Some(Received { name: name.to_owned(), sniffed });
@@ -220,19 +220,19 @@ impl App {
     }
 
     /// Opens a file of ours; false if it could not be read, with the reason as a note.
-    fn open_bytes(&mut self, name: &str, kind: Kind, bytes: &[u8]) -> bool {
+    fn open_bytes(&mut self, name: &str, kind: Kind, bytes: Vec<u8>) -> bool {
         let lang = self.lang();
         match kind {
-            Kind::Progress => return self.open_progress(name, bytes),
-            Kind::Notebook => return self.import_notebook(name, bytes),
+            Kind::Progress => return self.open_progress(name, &bytes),
+            Kind::Notebook => return self.import_notebook(name, &bytes),
             Kind::Snapshot => {
-                self.snapshot.take(name, bytes.to_vec());
+                self.snapshot.take(name, bytes);
                 self.go(Route::page(Page::Snapshot), true);
                 return true;
             }
             _ => {}
         }
-        match self.library.open_bytes(name, bytes, lang) {
+        match self.library.open_bytes(name, &bytes, lang) {
             Ok(opened) => {
                 self.take_opened(opened);
                 true

@@ -268,7 +268,7 @@ impl Library {
 
     /// Chapters of a pack join the curriculum; one that cannot be read leaves the others alone. A pack without a
     /// readable chapter is refused with all its problems.
-    fn open_pack(&mut self, pack: &Pack) -> Result<Opened, String> {
+    pub fn open_pack(&mut self, pack: &Pack) -> Result<Opened, String> {
         let mut problems = check_pack(pack, self);
         let mut opened = Opened::default();
         for chapter in &pack.chapters {

@@ -22,6 +22,7 @@ impl App {
             "notes": self.notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(),
             "figures": self.spoken_figures(),
             "experiments": self.spoken_experiments(),
+            "snapshot": self.snapshot.spoken(lang),
         })
     }
 

@@ -41,6 +41,12 @@ fn the_settings_draw_in_every_look() {
 }
 
 #[test]
+fn a_snapshot_and_how_to_record_one_draw_in_every_look() {
+    draws("/snapshot", 900.0);
+    draws("/snapshot?file=mlp_adam&colour=site", 5_000.0);
+}
+
+#[test]
 fn the_chapter_draws_whole_in_every_look() {
     draws(&format!("/ch/{CHAPTER}"), 40_000.0);
 }
@@ -74,7 +80,7 @@ fn text_at_every_size_draws() {
 
 #[test]
 fn everything_a_key_reaches_has_a_name() {
-    for route in ["/".to_owned(), "/settings".to_owned(), format!("/ch/{CHAPTER}")] {
+    for route in ["/".to_owned(), "/settings".to_owned(), "/snapshot?file=kv_cat".to_owned(), format!("/ch/{CHAPTER}")] {
         for lang in Lang::ALL {
             let desk = Desk::with(&route, &settings(lang, ThemeChoice::Light), [1440.0, 40_000.0]);
             let all = desk.controls();
@@ -87,7 +93,7 @@ fn everything_a_key_reaches_has_a_name() {
 
 #[test]
 fn a_page_at_rest_asks_for_no_frame() {
-    for route in ["/".to_owned(), "/settings".to_owned(), format!("/ch/{CHAPTER}")] {
+    for route in ["/".to_owned(), "/settings".to_owned(), "/snapshot?file=kv_cat".to_owned(), format!("/ch/{CHAPTER}")] {
         let mut desk = Desk::with(&route, &settings(Lang::Zh, ThemeChoice::Light), [1440.0, 900.0]);
         // Ten seconds: what waits until the reader has stayed at a step has happened.
         desk.harness.run_steps(40);

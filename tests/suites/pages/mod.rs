@@ -11,6 +11,7 @@ mod incoming;
 mod looks;
 mod notebook;
 mod sharing;
+mod snapshot;
 mod speed;
 mod study;
 

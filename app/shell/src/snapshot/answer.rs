@@ -4,12 +4,13 @@
 use crate::guide::parts;
 use crate::platform::Platform;
 use crate::widgets;
-use egui::{RichText, Ui, vec2};
+use egui::{Rect, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use vramlab_alloc::caching::{Class, Config, Metric};
+use vramlab_kit::paint;
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
-use vramlab_kit::widgets::{key_number, meter};
+use vramlab_kit::widgets::key_number;
 use vramlab_snapshot::Snapshot;
 use vramlab_snapshot::analysis::{Analysis, Cache, cache};
 use vramlab_snapshot::findings::{Finding, Kind, findings};
@@ -69,6 +70,12 @@ impl Answers {
             what_if: None,
             waits_for: None,
         }
+    }
+
+    /// What each setting would have reserved at most, bytes; nothing before the replays are done.
+    pub fn spoken(&self) -> serde_json::Value {
+        let rows = self.what_if.iter().flatten().map(|(settings, row)| (settings.clone(), row.peak_reserved.into()));
+        serde_json::Value::Object(rows.collect())
     }
 
     /// The replays under other settings run aside, once the page stands.
@@ -175,8 +182,8 @@ fn what_if_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, analysis: &Analysis, ans
     let most = rows.iter().map(|(_, row)| row.peak_reserved).fold(reserved, u64::max).max(1);
     widgets::card(ui, tokens, |ui| {
         parts::heading(ui, tokens, WHAT_IF.get(lang));
-        let share = |bytes: u64| Some((bytes as f64 / most as f64) as f32);
-        meter(ui, tokens, RECORDED.get(lang), share(reserved), &bytes(reserved));
+        let share = |bytes: u64| (bytes as f64 / most as f64) as f32;
+        row_ui(ui, tokens, RECORDED.get(lang), share(reserved), &bytes(reserved), true);
         for (settings, row) in rows {
             let name = if settings.is_empty() { DEFAULTS.get(lang) } else { settings };
             let size = bytes(row.peak_reserved);
@@ -184,11 +191,38 @@ fn what_if_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, analysis: &Analysis, ans
                 0 => size,
                 n => REFUSED.get(lang).replace("{size}", &size).replace("{n}", &n.to_string()),
             };
-            meter(ui, tokens, name, share(row.peak_reserved), &value);
+            row_ui(ui, tokens, name, share(row.peak_reserved), &value, false);
         }
         ui.add_space(tokens.space.xs);
         let (right, all) = (analysis.replay.n_right, analysis.replay.n_allocs);
         let words = REPLAYED.get(lang).replace("{right}", &right.to_string()).replace("{all}", &all.to_string());
         ui.label(RichText::new(words).font(tokens.font(Type::Small)).color(tokens.muted));
     });
+}
+
+/// A setting, a bar as long as what it reserves, and the number. In a narrow card the bar goes under its name.
+fn row_ui(ui: &mut Ui, tokens: &Tokens, name: &str, share: f32, value: &str, is_own: bool) {
+    let is_narrow = ui.available_width() < tokens.px(560.0);
+    let height = tokens.px(if is_narrow { 40.0 } else { 26.0 });
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(egui::Role::Label, true, format!("{name}: {value}")));
+    let number = paint::text(ui, tokens, Type::Mono, tokens.ink, value);
+    let room = rect.width() - number.size().x - tokens.space.m;
+    let line = if is_narrow { rect.top() + tokens.px(12.0) } else { rect.center().y };
+    let width = if is_narrow { room } else { tokens.px(230.0) };
+    let label = paint::elided(ui, tokens, Type::Note, tokens.ink, name, width);
+    ui.painter().galley(pos2(rect.left(), line - label.size().y / 2.0), label, tokens.ink);
+    ui.painter().galley(pos2(rect.right() - number.size().x, line - number.size().y / 2.0), number, tokens.ink);
+    let bar = match is_narrow {
+        true => {
+            Rect::from_min_max(pos2(rect.left(), rect.top() + tokens.px(26.0)), rect.right_bottom() - vec2(0.0, 4.0))
+        }
+        false => Rect::from_min_max(
+            pos2(rect.left() + width + tokens.space.s, rect.top() + tokens.px(6.0)),
+            pos2(rect.left() + room, rect.bottom() - tokens.px(6.0)),
+        ),
+    };
+    ui.painter().rect_filled(bar, 2.0, tokens.sunken);
+    let filled = Rect::from_min_size(bar.min, vec2(bar.width() * share.clamp(0.0, 1.0), bar.height()));
+    ui.painter().rect_filled(filled, 2.0, tokens.tint(tokens.ink, if is_own { 0.75 } else { 0.4 }));
 }

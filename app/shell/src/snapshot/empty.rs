@@ -34,9 +34,17 @@ const DROP: Text = Text::new(
     "Then drop snapshot.pickle on this window (.gz and .zst work too). It is read here and uploaded nowhere, and no code that it refers to is ever run.",
 );
 const CHOOSE: Text = Text::new("选择文件…", "Choose a file…");
-const NO_FILE: Text = Text::new("手边没有？", "None at hand?");
-const OPEN: Text = Text::new("打开示例", "Open the example");
-const OPEN_NAMED: Text = Text::new("打开示例 {}", "Open the example {}");
+const NO_FILE: Text = Text::new("手边没有？先看示例", "None at hand? Look at an example");
+const RECORDED: Text = Text::new("都在一张 H200 上用 PyTorch 2.11 录下。", "Recorded on an H200 with PyTorch 2.11.");
+/// The examples with what runs in them; another file of the folder goes by its name.
+const EXAMPLES: [(&str, Text); 2] = [
+    ("mlp_adam", Text::new("训练：四层 MLP，Adam，三步", "training: four linear layers, Adam, three steps")),
+    (
+        "kv_cat",
+        Text::new("推理：KV cache 每步 torch.cat，300 步", "inference: a KV cache grown by torch.cat, 300 steps"),
+    ),
+];
+const OPEN: Text = Text::new("打开示例 · {}", "Open the example · {}");
 
 pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, actions: &mut Vec<Action>) {
     widgets::card(ui, tokens, |ui| {
@@ -61,13 +69,13 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, actions: &mut Vec<Action>) {
     ui.add_space(tokens.space.m);
     widgets::card(ui, tokens, |ui| {
         parts::heading(ui, tokens, NO_FILE.get(lang));
+        parts::note(ui, tokens, RECORDED.get(lang), tokens.muted);
+        ui.add_space(tokens.space.xs);
         ui.horizontal_wrapped(|ui| {
             for path in &examples {
-                let label = match examples.len() {
-                    1 => OPEN.get(lang).to_owned(),
-                    _ => OPEN_NAMED.get(lang).replace("{}", desk::stem(path)),
-                };
-                if widgets::secondary(ui, tokens, &label).clicked() {
+                let name = desk::stem(path);
+                let words = EXAMPLES.iter().find(|(known, _)| *known == name).map_or(name, |(_, text)| text.get(lang));
+                if widgets::secondary(ui, tokens, &OPEN.get(lang).replace("{}", words)).clicked() {
                     actions.push(Action::OpenExample((*path).to_owned()));
                 }
             }

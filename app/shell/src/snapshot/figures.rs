@@ -18,6 +18,7 @@ const BY: [(Colour, Text); 3] = [
     (Colour::Stream, Text::new("按流", "by stream")),
 ];
 const RESERVED: Text = Text::new("画出保留量", "Show what is reserved");
+const RESERVED_LINE: Text = Text::new("保留", "reserved");
 const WHOLE: Text = Text::new("看全部", "Show all");
 const TO_PEAK: Text = Text::new("到峰值", "To the peak");
 const HINT: Text = Text::new(
@@ -93,7 +94,12 @@ fn bands_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &Opened) {
         for (idx, band) in scene.bands.all.iter().enumerate() {
             let size = show::bytes_binary(Bytes(band.value(opened.look.cursor)));
             let words = format!("{}  {size}", band.label.get(lang));
-            vramlab_views::snapshot::band_chip(ui, tokens, scene.color(tokens, idx), &words);
+            vramlab_views::snapshot::band_chip(ui, tokens, scene.color(tokens, idx), &words, false);
+        }
+        if opened.look.shows_reserved {
+            let reserved = scene.analysis.timeline.reserved.value(opened.look.cursor);
+            let words = format!("{}  {}", RESERVED_LINE.get(lang), show::bytes_binary(Bytes(reserved)));
+            vramlab_views::snapshot::band_chip(ui, tokens, tokens.ink, &words, true);
         }
     });
 }

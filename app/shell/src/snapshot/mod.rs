@@ -10,6 +10,7 @@ mod desk;
 mod empty;
 mod figures;
 mod page;
+mod spoken;
 
 pub use desk::Desk;
 pub use page::ui;

@@ -39,6 +39,8 @@ pub struct Map {
     made_for: Option<(usize, usize)>,
     /// Segments by size, largest first.
     order: Vec<u32>,
+    /// Only pools of one kind, all on the default stream: their words are short.
+    is_plain: bool,
 }
 
 impl Map {
@@ -51,6 +53,10 @@ impl Map {
             self.order = (0..self.map.segments.len() as u32).collect();
             let segments = &self.map.segments;
             self.order.sort_by_key(|idx| std::cmp::Reverse(segments[*idx as usize].size));
+            let stream = |idx: u32| scene.snapshot.streams.get(idx as usize).copied().unwrap_or_default();
+            let is_plain =
+                |segment: &SegmentAt| segment.pool == (0, 0) && !segment.is_expandable && stream(segment.stream) == 0;
+            self.is_plain = segments.iter().all(is_plain);
         }
         &self.map
     }
@@ -71,7 +77,7 @@ impl Map {
         area.show_rows(ui, row, self.order.len(), |ui, rows| {
             for idx in rows {
                 let segment = &self.map.segments[self.order[idx] as usize];
-                self::row(ui, tokens, lang, scene, look, segment, largest);
+                self::row(ui, tokens, lang, scene, look, segment, (largest, self.is_plain));
             }
         });
         before != look.life
@@ -79,7 +85,15 @@ impl Map {
 }
 
 /// One segment: its words at the left, its strip behind them.
-fn row(ui: &mut Ui, tokens: &Tokens, lang: Lang, scene: &Scene, look: &mut Look, segment: &SegmentAt, largest: u64) {
+fn row(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    scene: &Scene,
+    look: &mut Look,
+    segment: &SegmentAt,
+    (largest, is_plain): (u64, bool),
+) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), tokens.px(ROW)), Sense::click());
     let used: u64 = segment.pieces.iter().filter(|piece| piece.kind != Kind::Hole).map(|piece| piece.size).sum();
     let bytes = |bytes: u64| show::bytes_binary(Bytes(bytes));
@@ -87,7 +101,13 @@ fn row(ui: &mut Ui, tokens: &Tokens, lang: Lang, scene: &Scene, look: &mut Look,
     let name = name.replace("{size}", &bytes(segment.size)).replace("{used}", &bytes(used));
     response.widget_info(|| WidgetInfo::labeled(egui::Role::Label, true, &name));
     let is_narrow = rect.width() < tokens.px(560.0);
-    let left = if is_narrow { tokens.px(78.0) } else { tokens.px(230.0) };
+    let left = tokens.px(if is_narrow {
+        78.0
+    } else if is_plain {
+        150.0
+    } else {
+        250.0
+    });
     let y = rect.center().y;
     let size = bytes(segment.size);
     let size = paint::text(ui, tokens, Type::MonoSmall, tokens.ink, size);

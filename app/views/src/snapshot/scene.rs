@@ -130,15 +130,19 @@ pub fn role_color(tokens: &Tokens, role: Role) -> Color32 {
     tokens.role(look)
 }
 
-/// What a colour stands for, with its words.
-pub fn band_chip(ui: &mut Ui, tokens: &Tokens, color: Color32, words: &str) {
+/// What a colour stands for, with its words: an area, or a line.
+pub fn band_chip(ui: &mut Ui, tokens: &Tokens, color: Color32, words: &str, is_line: bool) {
     let galley = paint::elided(ui, tokens, Type::Small, tokens.ink, words, paint::most_width(ui) - tokens.px(18.0));
     let size = vec2(tokens.px(16.0) + galley.size().x, tokens.px(20.0));
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(egui::Role::Label, true, words));
     let square =
         Rect::from_center_size(pos2(rect.left() + tokens.px(5.0), rect.center().y), Vec2::splat(tokens.px(10.0)));
-    ui.painter().rect_filled(square, 2.0, color);
+    if is_line {
+        ui.painter().hline(square.x_range(), square.center().y, tokens.stroke(1.5, color));
+    } else {
+        ui.painter().rect_filled(square, 2.0, color);
+    }
     let at = pos2(rect.left() + tokens.px(16.0), rect.center().y - galley.size().y / 2.0);
     ui.painter().galley(at, galley, tokens.ink);
 }

@@ -10,15 +10,12 @@ use super::columns::{Column, columns};
 use super::look::Look;
 use super::scene::Scene;
 use super::words::{moment, stack_lines};
-use egui::{
-    Align2, Color32, EventFilter, Key, Mesh, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2,
-};
+use egui::{Color32, EventFilter, Key, Mesh, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 use vramlab_kit::axis::{Axis, Plane, Spread};
 use vramlab_kit::tokens::{Tokens, Type};
 use vramlab_units::{Bytes, Lang, Text, show};
 
 const NAME: Text = Text::new("显存随时间的变化", "Memory over time");
-const RESERVED: Text = Text::new("已向设备要来", "reserved");
 const SIZE: Text = Text::new("{size}（申请 {asked}）", "{size} ({asked} asked for)");
 const STREAM: Text = Text::new("流 {}", "stream {}");
 const LIVED: Text = Text::new("第 {a} → {b} 个事件", "events {a} → {b}");
@@ -64,7 +61,7 @@ impl Timeline {
         let before = look.clone();
         self.interact(ui, &response, plot, scene, look);
         self.hovered = self.under_pointer(&response, plot, &plane, scene, look);
-        self.paint(ui, tokens, lang, scene, look, &plane);
+        self.paint(ui, tokens, scene, look, &plane);
         vramlab_kit::paint::focus_ring(ui, tokens, &response, rect, tokens.px(8.0));
         if let Some(hovered) = self.hovered
             && self.drag_from.is_none()
@@ -180,7 +177,7 @@ impl Timeline {
         None
     }
 
-    fn paint(&self, ui: &Ui, tokens: &Tokens, lang: Lang, scene: &Scene, look: &Look, plane: &Plane) {
+    fn paint(&self, ui: &Ui, tokens: &Tokens, scene: &Scene, look: &Look, plane: &Plane) {
         let painter = ui.painter_at(ui.min_rect().union(plane.rect.expand(tokens.px(LEFT))));
         let plot = plane.rect;
         let unit = unit_of(top_of(&scene.analysis.timeline, look));
@@ -189,7 +186,7 @@ impl Timeline {
         plane.paint_grid(&painter, tokens, &x_text, &y_text);
         painter.add(Shape::mesh(self.area(tokens, scene, plane, unit.0)));
         if look.shows_reserved {
-            self.paint_reserved(&painter, tokens, lang, scene, plane, unit.0);
+            self.paint_reserved(&painter, tokens, scene, plane, unit.0);
         }
         paint_phases(&painter, tokens, scene, look, plot);
         if let Some(x) = plane.pos(look.cursor as f64, 0.0).map(|at| at.x).filter(|x| plot.x_range().contains(*x)) {
@@ -231,15 +228,7 @@ impl Timeline {
         mesh
     }
 
-    fn paint_reserved(
-        &self,
-        painter: &egui::Painter,
-        tokens: &Tokens,
-        lang: Lang,
-        scene: &Scene,
-        plane: &Plane,
-        unit: f64,
-    ) {
+    fn paint_reserved(&self, painter: &egui::Painter, tokens: &Tokens, scene: &Scene, plane: &Plane, unit: f64) {
         let reserved = &scene.analysis.timeline.reserved;
         let plot = plane.rect;
         let place = |share: f32, moment: usize| -> Option<Pos2> {
@@ -252,10 +241,6 @@ impl Timeline {
             .flat_map(|column| [place(column.left, column.moment), place(column.right, column.moment)])
             .flatten()
             .collect();
-        if let Some(last) = line.last() {
-            let at = pos2(plot.right() - tokens.px(4.0), last.y + tokens.px(3.0));
-            painter.text(at, Align2::RIGHT_TOP, RESERVED.get(lang), tokens.font(Type::Small), tokens.muted);
-        }
         painter.add(Shape::line(line, tokens.stroke(1.5, tokens.ink)));
     }
 }

@@ -19,6 +19,7 @@ const DROP: Text = Text::new(
 );
 const CHOOSE: Text = Text::new("选择文件…", "Choose a file…");
 const WHAT: Text = Text::new("能打开什么", "What can be opened");
+const SNAPSHOT: Text = Text::new("显存快照", "Memory snapshots");
 const RECENT: Text = Text::new("最近打开", "Recently opened");
 const FORGET: Text = Text::new("清空列表", "Clear the list");
 const MISSING: Text = Text::new("不在了", "no longer there");
@@ -52,6 +53,9 @@ pub fn card_ui(app: &App, ui: &mut Ui, tokens: &Tokens, actions: &mut Vec<Action
             }
             if widgets::link(ui, tokens, WHAT.get(lang)).clicked() {
                 actions.push(Action::Go(Route::page(Page::Files)));
+            }
+            if widgets::link(ui, tokens, SNAPSHOT.get(lang)).clicked() {
+                actions.push(Action::Go(Route::page(Page::Snapshot)));
             }
         });
         if !app.settings.recent.is_empty() {

@@ -1,0 +1,166 @@
+//! The snapshot page: real recordings come in by the door of dropped files, and the page says what their README says.
+
+use super::{Desk, settings};
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable as _;
+use std::time::Instant;
+use vramlab_shell::platform::Event;
+use vramlab_shell::settings::ThemeChoice;
+use vramlab_tests::root;
+use vramlab_units::Lang;
+
+#[path = "../../../app/snapshot/tests/common/mod.rs"]
+mod generated;
+
+fn recording(name: &str) -> Vec<u8> {
+    std::fs::read(root().join(format!("tests/data/snapshots/{name}.pickle.gz"))).unwrap()
+}
+
+fn dropped(name: &str) -> Desk {
+    let mut desk = Desk::with("/", &settings(Lang::En, ThemeChoice::Light), [1440.0, 6_000.0]);
+    desk.send(Event::File { name: format!("{name}.pickle.gz"), bytes: recording(name) });
+    desk.harness.run_ok();
+    desk
+}
+
+/// The recordings' own README: events, peaks, and what is allocated and reserved at the end, bytes.
+const README: [(&str, u64, u64, u64, u64); 5] = [
+    ("mlp_adam", 413, 1_414_856_704, 1_453_326_336, 877_854_720),
+    ("resnet50_b32", 4_639, 3_077_896_704, 3_684_696_064, 295_540_736),
+    ("kv_cat", 14_941, 1_314_193_408, 41_213_231_104, 1_176_502_272),
+    ("kv_cat_expandable", 14_498, 1_239_220_224, 1_793_064_960, 1_101_529_088),
+    ("kv_cat_round4", 14_539, 1_510_408_192, 8_522_825_728, 1_342_177_280),
+];
+
+#[test]
+fn five_recordings_say_what_their_readme_says() {
+    for (name, n_events, peak, reserved, at_end) in README {
+        let mut desk = dropped(name);
+        let said = desk.said();
+        assert_eq!(said["route"], "/snapshot", "{name}: {}", desk.notes());
+        let found = &said["snapshot"];
+        assert_eq!(found["state"], "open", "{name}: {found}");
+        assert_eq!(found["n_events"], n_events, "{name}");
+        assert_eq!((&found["peak_allocated"], &found["peak_reserved"]), (&peak.into(), &reserved.into()), "{name}");
+        assert_eq!(found["in_use_at_cursor"], peak, "{name} opens at its peak");
+        focus(&mut desk);
+        desk.press(Key::End);
+        let found = desk.said()["snapshot"].clone();
+        assert_eq!((&found["in_use_at_cursor"], &found["reserved_at_cursor"]), (&at_end.into(), &reserved.into()));
+        desk.assert_finite(name);
+    }
+}
+
+/// Puts the keyboard on the timeline.
+fn focus(desk: &mut Desk) {
+    desk.harness.get_by_label_contains("Memory over time. ").focus();
+    desk.harness.run_ok();
+}
+
+/// The loop that grows by concatenation: another setting holds a fraction, as the recording made with it says.
+#[test]
+fn the_answer_stands_on_top() {
+    let desk = dropped("kv_cat");
+    for text in ["peak allocated: 1.22\u{2009}GiB", "peak reserved: 38.4\u{2009}GiB", "events: 14941"] {
+        assert!(desk.has(text), "{text}");
+    }
+    let what_if = desk.said()["snapshot"]["what_if"].clone();
+    let reserved = |settings: &str| what_if[settings].as_u64().unwrap_or_else(|| panic!("{settings}: {what_if}"));
+    assert_eq!(reserved(""), 41_213_231_104);
+    assert!(reserved("expandable_segments:True") < 2_000_000_000, "{what_if}");
+    assert!(reserved("roundup_power2_divisions:4") < 9_000_000_000, "{what_if}");
+    assert!(desk.has("blocks, 66"), "4 blocks from before the recording are told");
+}
+
+#[test]
+fn the_keyboard_moves_the_cursor_and_zooms() {
+    let mut desk = dropped("mlp_adam");
+    let cursor = |desk: &Desk| desk.said()["snapshot"]["cursor"].as_u64().unwrap();
+    let peak = cursor(&desk);
+    focus(&mut desk);
+    desk.press(Key::ArrowRight);
+    assert_eq!(cursor(&desk), peak + 1);
+    assert_eq!(desk.said()["route"], format!("/snapshot?file=mlp_adam&cursor={}", peak + 1));
+    desk.press_with(Modifiers::SHIFT, Key::ArrowLeft);
+    assert_eq!(cursor(&desk), peak + 1 - 413 / 20);
+    desk.press(Key::Plus);
+    let window = desk.said()["snapshot"]["window"].clone();
+    assert_eq!(window[1].as_u64().unwrap() - window[0].as_u64().unwrap(), 207);
+    desk.press(Key::Num0);
+    assert_eq!(desk.said()["snapshot"]["window"], serde_json::json!([0, 413]));
+    desk.click("To the peak");
+    assert_eq!(cursor(&desk), peak);
+}
+
+/// 148 of the 413 events are requests; 36 of those ask for 64 MiB and more.
+#[test]
+fn the_log_is_narrowed_by_kind_size_and_stack() {
+    let mut desk = dropped("mlp_adam");
+    assert!(desk.has("413 events of 413"));
+    desk.click("Events: requests");
+    assert!(desk.has("148 events of 413"));
+    desk.click("Events: all");
+    desk.harness.get_by_label("function or file in the stack").focus();
+    desk.harness.run_ok();
+    desk.type_text("no_such_function");
+    assert!(desk.has("no event passes the filters"));
+}
+
+#[test]
+fn an_address_opens_the_example_where_it_says() {
+    let desk = Desk::open("/snapshot?file=mlp_adam&colour=site&cursor=42&window=10,90");
+    let said = desk.said();
+    assert_eq!((&said["snapshot"]["cursor"], &said["snapshot"]["window"]), (&42.into(), &serde_json::json!([10, 90])));
+    let mut far = Desk::open("/snapshot?file=mlp_adam&cursor=999999&window=-5,1e30&colour=none");
+    assert_eq!(far.said()["snapshot"]["cursor"], 413);
+    far.click("Close");
+    assert_eq!(far.said()["snapshot"]["state"], "empty");
+    assert_eq!(far.said()["route"], "/snapshot");
+}
+
+#[test]
+fn without_a_file_the_page_teaches_how_to_record_one() {
+    let mut desk = Desk::open("/snapshot");
+    for text in ["_record_memory_history", "_dump_snapshot", "uploaded nowhere"] {
+        assert!(desk.has(text), "{text}");
+    }
+    desk.click("Open the example · training: four linear layers, Adam, three steps");
+    assert_eq!(desk.said()["snapshot"]["n_events"], 413);
+}
+
+/// What is damaged says why and where; what was open before is gone only then.
+#[test]
+fn a_damaged_snapshot_says_what_is_wrong() {
+    let whole = std::fs::read(root().join("tests/data/files/mlp_adam.pickle")).unwrap();
+    let gz = recording("mlp_adam");
+    for (name, bytes) in [("cut.pickle", &whole[..whole.len() / 2]), ("cut.pickle.gz", &gz[..gz.len() - 9])] {
+        let mut desk = Desk::open("/");
+        desk.send(Event::File { name: name.to_owned(), bytes: bytes.to_vec() });
+        desk.harness.run_ok();
+        let found = desk.said()["snapshot"].clone();
+        assert_eq!(found["state"], "failed", "{name}: {found}");
+        assert!(desk.has(found["why"].as_str().unwrap()), "{found}");
+        assert!(desk.has("_record_memory_history"));
+    }
+}
+
+/// A million events (in a release build): the whole page, with the cursor moving. It prints; the bound is loose.
+#[test]
+fn a_frame_over_very_many_events() {
+    let n_events = if cfg!(debug_assertions) { 50_000 } else { 1_000_000 };
+    let mut desk = Desk::with("/", &settings(Lang::En, ThemeChoice::Light), [1440.0, 900.0]);
+    let start = Instant::now();
+    desk.send(Event::File { name: "many.pickle".to_owned(), bytes: generated::many_events(n_events) });
+    desk.harness.run_ok();
+    let opened = start.elapsed();
+    let found = desk.said()["snapshot"].clone();
+    assert_eq!(found["state"], "open", "{found}");
+    let n_frames = 60;
+    let start = Instant::now();
+    for _ in 0..n_frames {
+        desk.harness.step();
+    }
+    let ms = start.elapsed().as_secs_f64() * 1e3 / f64::from(n_frames);
+    println!("{} events: open after {:.2} s, a frame takes {ms:.2} ms", found["n_events"], opened.as_secs_f64());
+    assert!(ms < 400.0, "a frame takes {ms:.0} ms");
+}
