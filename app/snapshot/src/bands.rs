@@ -61,9 +61,9 @@ pub fn bands(snapshot: &Snapshot, analysis: &Analysis, by: By, top: usize) -> Ba
         if life.was_pending {
             continue;
         }
-        changes[place].push((life.from.map_or(0, |from| from + 1), life.size as i64));
+        changes[place].push((life.from.map_or(0, |from| from + 1), life.size.cast_signed()));
         if let Some(freed) = life.freed {
-            changes[place].push((freed + 1, -(life.size as i64)));
+            changes[place].push((freed + 1, -(life.size.cast_signed())));
         }
     }
     let rest = (None, Localized::both("其余", "all others"));
@@ -79,7 +79,7 @@ fn band(key: Option<Key>, label: Localized, mut changes: Vec<(u32, i64)>, peak: 
     changes.sort_by_key(|(at, _)| *at);
     let (mut ats, mut values, mut now) = (vec![0], vec![0], 0_i64);
     for (at, by) in changes {
-        now += by;
+        now = now.saturating_add(by);
         let value = now.max(0) as u64;
         match values.last_mut().filter(|_| ats.last() == Some(&at)) {
             Some(last) => *last = value,

@@ -122,11 +122,11 @@ fn growing_sites(ends: &[usize], lives: &[Life], sites: &Sites) -> Vec<GrowingSi
             continue;
         }
         let site = sites.of_stack(life.stack).0 as usize;
-        for (table, value) in [(&mut bytes, life.size as i64), (&mut blocks, 1)] {
+        for (table, value) in [(&mut bytes, life.size.cast_signed()), (&mut blocks, 1)] {
             let row = &mut table[site];
             row.resize(picked.len() + 1, 0_i64);
-            row[first] += value;
-            row[last] -= value;
+            row[first] = row[first].saturating_add(value);
+            row[last] = row[last].saturating_sub(value);
         }
     }
     let mut out: Vec<GrowingSite> = bytes
@@ -142,9 +142,9 @@ fn growing_sites(ends: &[usize], lives: &[Life], sites: &Sites) -> Vec<GrowingSi
 
 fn growing(site: SiteId, bytes: &[i64], blocks: &[i64], steps: &[usize]) -> Option<GrowingSite> {
     let sums = |row: &[i64]| -> Vec<u64> {
-        let mut now = 0;
+        let mut now = 0_i64;
         let sum = |change: &i64| {
-            now += change;
+            now = now.saturating_add(*change);
             now.max(0) as u64
         };
         row[..row.len() - 1].iter().map(sum).collect()

@@ -68,6 +68,9 @@ pub fn lives(snapshot: &Snapshot, device: usize, replay: &Replay) -> Lives {
     walk.finish()
 }
 
+/// No block is larger, 1 PiB: a damaged file is held to it, so that sums stay sums.
+const MOST_BYTES: u64 = 1 << 50;
+
 #[derive(Default)]
 struct Walk {
     out: Lives,
@@ -84,6 +87,16 @@ struct Totals {
     requested: u64,
 }
 
+impl Totals {
+    fn begin(&mut self, life: &Life) {
+        self.active = self.active.saturating_add(life.size);
+        self.requested = self.requested.saturating_add(life.requested);
+        if !life.was_pending {
+            self.allocated = self.allocated.saturating_add(life.size);
+        }
+    }
+}
+
 impl Walk {
     fn begin(&mut self, snapshot: &Snapshot, device: usize, replay: &Replay) {
         // A block that is still there at the end has its stack there.
@@ -91,12 +104,12 @@ impl Walk {
         let stacks: FastMap<u64, StackId> =
             segments.flat_map(|segment| segment.blocks.iter().map(|block| (block.address, block.stack))).collect();
         for part in &replay.before.parts {
-            self.now.reserved += part.size;
+            self.now.reserved = self.now.reserved.saturating_add(part.size);
             for live in &part.live {
                 let life = Life {
                     address: live.address,
-                    size: live.size,
-                    requested: live.requested,
+                    size: live.size.min(MOST_BYTES),
+                    requested: live.requested.min(MOST_BYTES),
                     stack: StackId(0),
                     stream: part.stream,
                     from: None,
@@ -106,11 +119,7 @@ impl Walk {
                 };
                 self.open.insert(live.address, self.out.all.len() as u32);
                 self.out.all.push(life);
-                self.now.active += live.size;
-                self.now.requested += live.requested;
-                if !live.is_pending {
-                    self.now.allocated += live.size;
-                }
+                self.now.begin(&life);
             }
         }
         self.stacks_of_the_end(snapshot, device, &stacks);
@@ -137,7 +146,7 @@ impl Walk {
         match event.action {
             Action::Alloc => {
                 let size = sizes.next().copied().filter(|size| *size > 0);
-                self.alloc(event, idx, size.unwrap_or_else(|| event.size.next_multiple_of(512)));
+                self.alloc(event, idx, size.unwrap_or_else(|| event.size.min(MOST_BYTES).next_multiple_of(512)));
             }
             Action::FreeRequested => match self.open.get(&event.address) {
                 Some(life) => {
@@ -171,23 +180,22 @@ impl Walk {
             self.out.n_overwritten += 1;
             self.end(before, idx);
         }
-        self.out.all.push(Life {
+        let life = Life {
             address: event.address,
-            size,
-            requested: event.size,
+            size: size.min(MOST_BYTES),
+            requested: event.size.min(MOST_BYTES),
             stack: event.stack,
             stream: event.stream,
             from: Some(idx),
             freed: None,
             gone: None,
             was_pending: false,
-        });
+        };
+        self.out.all.push(life);
+        self.now.begin(&life);
         if let Some(last) = self.out.of_event.last_mut() {
             *last = Some(id);
         }
-        self.now.allocated = self.now.allocated.saturating_add(size);
-        self.now.active = self.now.active.saturating_add(size);
-        self.now.requested = self.now.requested.saturating_add(event.size);
     }
 
     fn end(&mut self, life: u32, idx: u32) {

@@ -1,7 +1,7 @@
 //! From bytes to a snapshot: unpacked, run through the pickle machine, and what is left put into the model.
 
 use crate::compact::Compactor;
-use crate::model::{Annotation, Block, BlockState, Segment, Snapshot};
+use crate::model::{Action, Annotation, Block, BlockState, Event, Segment, Snapshot};
 use crate::pickle::{Machine, PickleError, Slot, Value};
 use crate::unpack::{UnpackError, unpack};
 
@@ -83,6 +83,7 @@ impl Reader {
                 && list.len() == all.len()
                 && list.iter().enumerate().all(|(idx, item)| *item == Value::Event(idx as u32));
             if is_all {
+                check_events(&all, device)?;
                 self.out.traces.push(std::mem::take(&mut all));
                 continue;
             }
@@ -97,6 +98,7 @@ impl Reader {
                 };
                 events.extend(all.get(at as usize));
             }
+            check_events(&events, device)?;
             self.out.traces.push(events);
         }
         Ok(())
@@ -128,6 +130,7 @@ impl Reader {
             blocks: Vec::new(),
         };
         let blocks = self.field(&fields, "blocks").ok_or(ReadError::Missing { field: "blocks" })?;
+        check_range(out.address, out.size, || format!("segments[{idx}]"))?;
         let mut next = out.address;
         for (block_idx, value) in self.list(blocks, &at("blocks"))?.into_iter().enumerate() {
             let block = self.block(value, next, || format!("segments[{idx}].blocks[{block_idx}]"))?;
@@ -155,8 +158,10 @@ impl Reader {
             stack = self.history(&fields);
         }
         self.unknown_fields(&fields, "segments[].blocks[]", BLOCK_FIELDS);
+        let address = self.int(&fields, "address").unwrap_or(next);
+        check_range(address, size, &path)?;
         Ok(Block {
-            address: self.int(&fields, "address").unwrap_or(next),
+            address,
             size,
             requested: self.int(&fields, "requested_size").unwrap_or(size),
             state,
@@ -306,6 +311,34 @@ impl Reader {
         };
         ReadError::Wrong { path: path.to_owned(), found, legal }
     }
+}
+
+/// No device has more, 16 TiB: a size beyond is a negative number or damage.
+const MOST_BYTES: u64 = 1 << 44;
+
+/// A place in the address space with room behind it, so that ends can be computed.
+fn check_range(address: u64, size: u64, path: impl Fn() -> String) -> Result<(), ReadError> {
+    if size > MOST_BYTES {
+        let path = format!("{}, its size,", path());
+        return Err(ReadError::Wrong { path, found: "negative or beyond any device", legal: "0 to 2^44 bytes" });
+    }
+    if address > u64::MAX - 4 * MOST_BYTES {
+        let path = format!("{}, its address,", path());
+        return Err(ReadError::Wrong { path, found: "at the end of all addresses", legal: "below 2^64 - 2^46" });
+    }
+    Ok(())
+}
+
+/// A refused request may ask for anything; what was given may not.
+fn check_events(events: &[Event], device: usize) -> Result<(), ReadError> {
+    for (idx, event) in events.iter().enumerate() {
+        if event.action != Action::Oom
+            && !matches!(event.action, Action::Other(_) | Action::Snapshot | Action::UserDefined)
+        {
+            check_range(event.address, event.size, || format!("device_traces[{device}][{idx}]"))?;
+        }
+    }
+    Ok(())
 }
 
 const STATES: &str = "active_allocated, active_pending_free or inactive";

@@ -57,8 +57,8 @@ impl SegmentAt {
         holes
             .map(|hole| {
                 let offset = hole.address - self.address;
-                let first = offset.next_multiple_of(page);
-                ((offset + hole.size) / page * page).saturating_sub(first)
+                let first = offset.div_ceil(page).saturating_mul(page);
+                (offset.saturating_add(hole.size) / page * page).saturating_sub(first)
             })
             .sum()
     }
@@ -92,18 +92,18 @@ impl Metrics {
     pub fn of(segments: &[SegmentAt]) -> Self {
         let mut out = Self::default();
         for segment in segments {
-            out.reserved += segment.size;
-            out.releasable += segment.releasable();
+            out.reserved = out.reserved.saturating_add(segment.size);
+            out.releasable = out.releasable.saturating_add(segment.releasable());
             for piece in &segment.pieces {
                 match piece.kind {
                     Kind::Allocated => {
-                        out.allocated += piece.size;
-                        out.requested += piece.requested;
-                        out.rounding += piece.size.saturating_sub(piece.requested);
+                        out.allocated = out.allocated.saturating_add(piece.size);
+                        out.requested = out.requested.saturating_add(piece.requested);
+                        out.rounding = out.rounding.saturating_add(piece.size.saturating_sub(piece.requested));
                     }
-                    Kind::Pending => out.pending += piece.size,
+                    Kind::Pending => out.pending = out.pending.saturating_add(piece.size),
                     Kind::Hole => {
-                        out.inactive += piece.size;
+                        out.inactive = out.inactive.saturating_add(piece.size);
                         out.n_holes += 1;
                         out.largest_hole = out.largest_hole.max(piece.size);
                     }
@@ -133,8 +133,8 @@ impl SegmentMap {
             |segment: &&SegmentAt| (segment.stream, segment.pool, segment.is_small) == (stream, pool, is_small);
         let pieces = self.segments.iter().filter(fitting).flat_map(|segment| &segment.pieces);
         let holes = pieces.filter(|piece| piece.kind == Kind::Hole);
-        holes.fold((0, 0), |(sum, most), hole| {
-            (if hole.size < bytes { sum + hole.size } else { sum }, most.max(hole.size))
+        holes.fold((0_u64, 0), |(sum, most), hole| {
+            (sum.saturating_add(if hole.size < bytes { hole.size } else { 0 }), most.max(hole.size))
         })
     }
 }
@@ -273,7 +273,7 @@ fn join(all: BTreeMap<u64, Stretch>) -> BTreeMap<u64, Stretch> {
             && start.saturating_add(last.size) == address
             && (last.stream, last.is_small, last.pool) == (stretch.stream, stretch.is_small, stretch.pool)
         {
-            last.size += stretch.size;
+            last.size = last.size.saturating_add(stretch.size);
         } else {
             out.insert(address, stretch);
         }

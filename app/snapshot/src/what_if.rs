@@ -29,7 +29,8 @@ pub struct WhatIf {
 /// Serves the recorded requests by `config`. Blocks from before the first event are asked for first, by address.
 pub fn replay_under(snapshot: &Snapshot, analysis: &Analysis, config: &Config) -> WhatIf {
     let events = analysis.events(snapshot);
-    let capacity = analysis.ooms.first().map(|oom| oom.evidence.reserved.saturating_add(oom.evidence.device_free));
+    let capacity =
+        analysis.ooms.first().map(|oom| oom.evidence.reserved.saturating_add(oom.evidence.device_free).min(ENDLESS));
     let mut run = Run {
         machine: Caching::new(config.clone(), Card::new(capacity.unwrap_or(ENDLESS))),
         blocks: FastMap::default(),

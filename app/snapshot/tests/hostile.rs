@@ -179,3 +179,106 @@ proptest::proptest! {
         let _ = read(&bytes, LIMIT);
     }
 }
+
+/// A recording with any bit flipped: what can still be read is also analysed, and nothing panics or hangs.
+#[test]
+fn a_damaged_recording_is_analysed_without_a_panic() {
+    let path = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/files/mlp_adam.pickle");
+    let whole = std::fs::read(path).unwrap();
+    let start = Instant::now();
+    let mut n_read = 0;
+    for at in (0..whole.len()).step_by(37) {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1 << (at % 8);
+        let Ok(snapshot) = read(&flipped, LIMIT) else { continue };
+        n_read += 1;
+        ask_everything(&snapshot);
+    }
+    assert!(n_read > 100, "{n_read}");
+    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
+}
+
+fn ask_everything(snapshot: &Snapshot) {
+    use vramlab_snapshot::peak::By;
+    use vramlab_snapshot::{Analysis, Options, analysis, bands, findings, peak, segments, what_if};
+    let asked = Analysis::of(snapshot, 0, &Options::default());
+    let top = asked.timeline.peak();
+    for by in [By::Site, By::Stack, By::Stream, By::Role] {
+        let held = peak::holders(snapshot, &asked, top, by);
+        assert!(held.len() <= asked.lives.len());
+    }
+    let _ = bands::bands(snapshot, &asked, By::Stack, 4);
+    let _ = analysis::icicle(snapshot, &asked, top);
+    let _ = analysis::cache(snapshot, &asked);
+    let _ = findings::findings(snapshot, &asked);
+    for at in [0, top, asked.timeline.n_events()] {
+        let map = segments::at(snapshot, &asked, at);
+        assert!(map.metrics.largest_hole <= map.metrics.inactive);
+    }
+    let config = vramlab_alloc::caching::Config::parse("expandable_segments:True").unwrap_or_default();
+    let _ = what_if::replay_under(snapshot, &asked, &config);
+}
+
+/// Sizes and addresses at the ends of what the reader lets through, where sums would overflow.
+#[test]
+fn extremes_of_every_number_are_survived() {
+    use vramlab_snapshot::{Block, BlockState, Event, Segment, StackId};
+    for address in [0, 1, 511, 1 << 20, u64::MAX / 2, u64::MAX - (4 << 44)] {
+        for size in [0, 1, 511, 1 << 20, 1 << 44] {
+            let event = |action| Event { action, stack: StackId(0), stream: 0, address, size, time_us: u64::MAX };
+            let block = Block { address, size, requested: size, state: BlockState::Allocated, stack: StackId(0) };
+            let segment = Segment {
+                device: 0,
+                address,
+                size,
+                stream: 0,
+                is_small: false,
+                pool: (1, u64::MAX),
+                is_expandable: size % 2 == 0,
+                stack: StackId(0),
+                blocks: vec![block],
+            };
+            let snapshot = Snapshot {
+                segments: vec![segment.clone(), segment],
+                traces: vec![vec![
+                    event(Action::SegmentAlloc),
+                    event(Action::Alloc),
+                    event(Action::Alloc),
+                    event(Action::FreeRequested),
+                    event(Action::Oom),
+                    event(Action::SegmentMap),
+                    event(Action::SegmentUnmap),
+                    event(Action::FreeCompleted),
+                    event(Action::SegmentFree),
+                ]],
+                streams: vec![0],
+                texts: vec![String::new()],
+                stack_ends: vec![0],
+                ..Snapshot::default()
+            };
+            ask_everything(&snapshot);
+        }
+    }
+}
+
+/// Chapter 18, vector 6: a negative size is an error with its path.
+#[test]
+fn a_negative_size_is_an_error_with_its_path() {
+    let with = |key: &str, value: &[u8]| {
+        let mut forge = Forge::new();
+        forge.op(b"}(");
+        forge.text("segments");
+        forge.op(b"]");
+        forge.text("device_traces");
+        forge.op(b"](](}(");
+        forge.text("action");
+        forge.text("alloc");
+        forge.text(key);
+        forge.op(value);
+        forge.op(b"ueeu.");
+        forge.bytes
+    };
+    assert!(error(&with("size", b"J\xff\xff\xff\xff")).contains("device_traces[0][0], its size, is negative"));
+    assert!(error(&with("addr", b"J\xff\xff\xff\xff")).contains("device_traces[0][0], its address, is at the end"));
+    assert_eq!(read(&with("size", b"M\x00\x02"), LIMIT).unwrap().traces[0][0].size, 512);
+}
