@@ -27,6 +27,7 @@ pub mod read;
 pub mod scaffold;
 pub mod schedule;
 pub mod schema;
+mod slip;
 pub mod source;
 pub mod tree;
 

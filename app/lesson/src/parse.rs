@@ -188,7 +188,7 @@ fn note_syntax(reader: &mut Reader<'_>, errors: &[SyntaxError]) {
     for error in errors {
         let line = reader.source.place(&error.span).line;
         if line != last_line {
-            reader.fail("syntax", &error.span, error.what.clone(), None);
+            reader.fail("syntax", &error.span, error.what.clone(), error.help.clone());
         }
         last_line = line;
     }

@@ -3,6 +3,8 @@
 //!
 //! A file with a syntax error is read item by item, so that one broken step costs that step and no other.
 
+use crate::problem::MAX_PROBLEMS;
+use crate::slip;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 use vramlab_units::{Map, Value};
@@ -85,6 +87,7 @@ impl Node {
 pub struct SyntaxError {
     pub span: Span,
     pub what: String,
+    pub help: Option<String>,
 }
 
 /// One `[[step]]`, `[[audit]]` or `[[review]]`.
@@ -142,7 +145,7 @@ fn from_whole(mut head: Table) -> Document {
 }
 
 fn not_a_list(list: &str, span: Span) -> SyntaxError {
-    SyntaxError { span, what: format!("there may be several; write [[{list}]] with two brackets") }
+    SyntaxError { span, what: format!("there may be several; write [[{list}]] with two brackets"), help: None }
 }
 
 fn item_from_node(list: &'static str, node: Node) -> Item {
@@ -150,7 +153,8 @@ fn item_from_node(list: &'static str, node: Node) -> Item {
     match node.data {
         Data::Table(table) => Item { list, span: header.clone(), header, table, errors: Vec::new() },
         _ => {
-            let error = SyntaxError { span: header.clone(), what: format!("`{list}` must hold tables: [[{list}]]") };
+            let what = format!("`{list}` must hold tables: [[{list}]]");
+            let error = SyntaxError { span: header.clone(), what, help: None };
             Item { list, span: header.clone(), header, table: Table::default(), errors: vec![error] }
         }
     }
@@ -228,9 +232,15 @@ fn headers(text: &str) -> Vec<(&'static str, Span)> {
 
 fn parse(text: &str, offset: usize) -> (Table, Vec<SyntaxError>) {
     let (root, errors) = DeTable::parse_recoverable(text);
-    let errors = errors.iter().map(|error| {
+    let errors = errors.iter().enumerate().map(|(idx, error)| {
         let span = error.span().unwrap_or_default();
-        SyntaxError { span: span.start + offset..span.end + offset, what: error.message().to_owned() }
+        let slip = (idx < MAX_PROBLEMS).then(|| slip::find(text, span.start)).flatten();
+        let span = slip.as_ref().map_or(span, |slip| slip.span.clone());
+        let (what, help) = match slip {
+            Some(slip) => (slip.what, Some(slip.help)),
+            None => (error.message().to_owned(), None),
+        };
+        SyntaxError { span: span.start + offset..span.end + offset, what, help }
     });
     (table(root.get_ref(), offset), errors.collect())
 }

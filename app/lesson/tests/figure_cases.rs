@@ -350,3 +350,81 @@ fn a_guess_is_held_against_the_figure_that_reveals_it() {
     let place = refuse(&guessed("GB", "at = 4"), "unused-field", "4");
     assert!(place.what.contains("only the chart of an experiment"), "{}", place.what);
 }
+
+fn grid(square: &str, unit: &str) -> String {
+    figure(
+        "bytes",
+        &format!(
+            "value = [\n  {{ name = \"a\", means = \"a\", unit = \"MB\", constant = 4 }},\n  \
+             {{ name = \"b\", means = \"b\", unit = \"{unit}\", constant = 8 }},\n]\nsquare = \"{square}\"\n\
+             caption = \"$a, $b\"\npart = [{{ value = \"a\" }}, {{ value = \"b\" }}]"
+        ),
+    )
+}
+
+#[test]
+fn one_grid_counts_in_one_system() {
+    assert_eq!(findings(&grid("1 MB", "B")).iter().map(render).collect::<String>(), "");
+    assert_eq!(findings(&grid("1 MB", "kB")).len(), 0);
+    let mixed = refuse(&grid("1 MB", "MiB"), "mixed-units", "\"b\"");
+    assert_eq!(mixed.what, "this is in MiB, and MB stands before it in the same figure");
+    refuse(&grid("1 MiB", "MB"), "mixed-units", "\"a\"");
+    let meant = refuse(&grid("1 KB", "MB"), "missing-field", "\"1 KB\"");
+    assert_eq!(meant.help.unwrap(), "did you mean \"1 kB\" (powers of 1000) or \"1 KiB\" (powers of 1024)?");
+}
+
+#[test]
+fn a_grid_is_read_in_the_authors_units() {
+    let parsed = parse("00_test", "00_test/chapter.toml", format!("title = \"C\"\n{}", grid("1 MB", "B")).as_bytes());
+    let chapter = parsed.chapter.unwrap();
+    let StepBody::Figure(figure) = &chapter.steps[0].body else { panic!() };
+    let nothing = &|_: &str, _: &vramlab_units::Map| Ok(vramlab_units::Map::new());
+    let picture = vramlab_lesson::figure::picture(figure, &vramlab_lesson::answer::Values::new(), nothing).unwrap();
+    let vramlab_lesson::figure::picture::Drawn::Bytes(grid) = picture.drawn else { panic!() };
+    assert_eq!(grid.sizes, ["4\u{2009}MB", "8\u{2009}B"]);
+}
+
+#[test]
+fn an_axis_on_logarithms_blames_the_slider_it_runs_over() {
+    let text = line("min = 0, max = 8, step = 1, start = 2", "n + 1");
+    let log = text.replace("x = { sweep = \"n\" }", "x = { sweep = \"n\", scale = \"log2\" }");
+    let problem = refuse(&log, "out-of-range", "0");
+    assert!(problem.what.starts_with("x runs over n from 0"), "{}", problem.what);
+    assert_eq!(findings(&log.replace("scale = \"log2\"", "scale = \"log2\", min = 1")).len(), 0);
+}
+
+/// `times` and the unit of the second value of a chart with two rows of intervals.
+fn rows(times: &str, unit: &str) -> String {
+    figure(
+        "gantt",
+        &format!(
+            "slider = [{{ name = \"n\", means = \"n\", unit = \"1\", {ENDS} }}]\nvalue = [\n  \
+             {{ name = \"a\", means = \"a\", unit = \"ms\", constant = 4 }},\n  \
+             {{ name = \"b\", means = \"b\", unit = \"{unit}\", constant = 8 }},\n]\ncaption = \"$a, $b\"\nrow = [\n  \
+             {{ label = \"r\", spans = [{{ start = \"0\", length = \"a\", times = \"{times}\", every = \"a\" }}] }},\n  \
+             {{ label = \"q\", spans = [{{ start = \"b\", length = \"b\" }}, {{ start = \"2 * b\", length = \"b\" }}] }},\n]"
+        ),
+    )
+}
+
+#[test]
+fn an_interval_comes_a_whole_number_of_times() {
+    assert_eq!(findings(&rows("floor(n / 3)", "ms")).iter().map(render).collect::<String>(), "");
+    let part = refuse(&rows("n / 3", "ms"), "out-of-range", "\"n / 3\"");
+    assert!(part.what.contains("cannot come 0.667 times; write floor(n / 3) or ceil(n / 3)"), "{}", part.what);
+}
+
+#[test]
+fn one_slip_in_a_unit_is_one_finding_with_its_constant() {
+    let text = rows("n", "s");
+    let problem = refuse(&text, "unlike-units", "\"b\"");
+    assert_eq!(problem.help.unwrap(), "multiply it by a constant in ms/s, or draw it in a figure of its own");
+    assert_eq!(findings(&text).len(), 1);
+    let share = rows("n", "%");
+    let help = refuse(&share, "unlike-units", "\"b\"").help.unwrap();
+    assert_eq!(help, "one drawing has one unit; give % a figure of its own");
+    // The value's own finding says it all.
+    let wrong = rows("n", "s").replace("unit = \"s\", constant = 8", "unit = \"s\", formula = \"2 * a\"");
+    assert_eq!(refuse(&wrong, "unlike-units", "\"2 * a\"").what, "the formula of b gives ms, and its unit is s");
+    assert_eq!(findings(&wrong).len(), 1);
+}

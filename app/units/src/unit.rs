@@ -79,6 +79,19 @@ impl Unit {
         }
     }
 
+    /// Whether something that is measured is in it: bytes, time, rates. `GPU`, `token` or `piece` are counts with a noun.
+    pub fn is_measure(&self) -> bool {
+        const MEASURES: &[&str] =
+            &["b", "bit", "s", "ns", "us", "µs", "ms", "min", "h", "d", "hz", "flop", "op", "w", "j", "wh", "m", "g"];
+        let is_known = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            let bare = name.trim_start_matches(['k', 'm', 'g', 't', 'p']);
+            let bare = bare.strip_prefix('i').unwrap_or(bare);
+            MEASURES.contains(&name.as_str()) || MEASURES.contains(&bare)
+        };
+        self.0.iter().any(|(name, _)| is_known(name))
+    }
+
     pub fn is_pure(&self) -> bool {
         self.0.is_empty()
     }
@@ -191,7 +204,13 @@ fn alike(a: Found, b: Found, sign: &str, at: usize) -> Result<Found, UnitError> 
             let what = format!("`{sign}` joins unlike units: {a} and {b}");
             let help = if a.is_pure() || b.is_pure() {
                 let unit = if a.is_pure() { b } else { a };
-                format!("a plain number has the unit 1; multiply it by a constant in {unit}")
+                match unit.is_measure() {
+                    true => format!("a plain number has the unit 1; multiply it by a constant in {unit}"),
+                    false => format!(
+                        "a plain number has the unit 1: if {unit} only counts things, declare it with unit = \"1\" and name \
+                         them in the caption; else multiply the number by a constant in {unit}"
+                    ),
+                }
             } else {
                 format!("bring one to the other's unit with a constant in {}", a.times(&b, -1))
             };
@@ -284,6 +303,7 @@ mod tests {
                 "gb" => "GB",
                 "rate" => "GB/s",
                 "secs" => "s",
+                "gpus" => "GPU",
                 "area" => "m^2",
                 "share" => "%",
                 _ => "1",
@@ -334,6 +354,13 @@ mod tests {
         refuse("n * sqrt(bytes)", "sqrt", "B");
         refuse("if(bytes < secs, 1, 2)", "<", "B and s");
         refuse("if(n, bytes, secs)", "if", "B and s");
+        assert_eq!(
+            unit_of("bytes + 1").unwrap_err().help,
+            "a plain number has the unit 1; multiply it by a constant in B"
+        );
+        assert!(
+            unit_of("gpus - 1").unwrap_err().help.contains("if GPU only counts things, declare it with unit = \"1\"")
+        );
         assert_eq!(unit_of("gb + bytes").unwrap_err().help, "bring one to the other's unit with a constant in GB/B");
     }
 

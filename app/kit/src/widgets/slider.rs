@@ -106,7 +106,9 @@ impl<'a> Slider<'a> {
 
     /// Room for the widest value, so that the row does not jump while the knob moves.
     fn value_width(&self, ui: &Ui, tokens: &Tokens) -> f32 {
-        let widest = [*self.range.start(), *self.range.end(), *self.value].map(|value| (self.shown)(value));
+        // In the middle of a range that changes its unit on the way, numbers have four digits.
+        let (start, end) = (*self.range.start(), *self.range.end());
+        let widest = [start, end, *self.value, 9_999_f64.max(start).min(end)].map(|value| (self.shown)(value));
         let widths = widest.map(|text| paint::text(ui, tokens, Type::Mono, tokens.ink, text).size().x);
         widths.into_iter().fold(0.0, f32::max)
     }

@@ -68,7 +68,7 @@ fn read<T: Default>(
     }
     let (table, errors) = tree::whole(source.text());
     for error in errors.iter().take(MAX_PROBLEMS) {
-        reader.note("syntax", &error.span, error.what.clone(), None);
+        reader.note("syntax", &error.span, error.what.clone(), error.help.clone());
     }
     // After a slip in the syntax the rest of the file is not what its author meant.
     let content = if errors.is_empty() {

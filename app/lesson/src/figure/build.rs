@@ -134,6 +134,7 @@ fn value_source(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> Option<
     let (has, wants) = (Unit::parse(&expr.unit).ok()?, Unit::parse(&unit).ok()?);
     if has != wants {
         let what = format!("the formula of {name} gives {has}, and its unit is {unit}");
+        scope.is_doubtful = true;
         let factor = wants.clone().times(&has, -1);
         let help = format!("write unit = \"{has}\", or multiply by a constant in {factor}");
         scope.fail("unlike-units", &format!("{path}.formula"), what, Some(&help));

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::answer::{Eval, Values, ask};
 use std::collections::BTreeMap;
-use vramlab_units::{FieldError, Formula, Localized, show};
+use vramlab_units::{Bytes, FieldError, Formula, Localized, show};
 
 /// Most points of a line, most nodes of formulas evaluated and most questions to models for one sweep.
 const MAX_POINTS: usize = 160;
@@ -87,7 +87,7 @@ impl Run<'_> {
         let units = self.figure.values.iter().map(|value| (value.name.as_str(), value.unit.as_str()));
         let units = units.chain(self.figure.sliders.iter().map(|slider| (slider.name.as_str(), slider.unit.as_str())));
         let printed: BTreeMap<&str, String> =
-            units.filter_map(|(name, unit)| Some((name, show::with_unit(*values.get(name)?, unit)))).collect();
+            units.filter_map(|(name, unit)| Some((name, show::readable(*values.get(name)?, unit)))).collect();
         let each = |words: &Option<String>| words.as_ref().map(|words| substitute(words, &printed));
         Ok(Localized { zh: each(&caption.zh), en: each(&caption.en) })
     }
@@ -167,7 +167,7 @@ impl Run<'_> {
                     let at = mover.at(*place);
                     let cell = |expr: &Expr| at.as_ref().and_then(|values| number(expr, values).ok());
                     let cells = sheet.columns.iter().map(|column| column.value.as_ref().and_then(cell)).collect();
-                    let label = show::with_unit(*place, &slider.unit);
+                    let label = show::grouped_with_unit(*place, &slider.unit);
                     TableRow { label: Localized::both(label.clone(), label), cells, is_current: *place == now }
                 };
                 places.iter().map(row).collect()
@@ -280,15 +280,21 @@ fn parts(parts: &[super::Part], values: &Values, is_stack: bool) -> Result<Vec<P
 
 fn squares(grid: &ByteSquares, values: &Values) -> Result<BytePicture, FieldError> {
     let mut made = parts(&grid.parts, values, true)?;
-    for (part, bytes) in made.iter_mut().zip(&grid.bytes_per_unit) {
+    let mut sizes = Vec::new();
+    for ((part, bytes), from) in made.iter_mut().zip(&grid.bytes_per_unit).zip(&grid.parts) {
+        let in_unit = part.value;
         part.value *= bytes;
+        sizes.push(match from.value.unit.as_str() {
+            "B" if grid.square.ends_with("iB") => show::bytes_binary(Bytes(part.value.round() as u64)),
+            unit => show::readable(in_unit, unit),
+        });
     }
     let n_squares: f64 = made.iter().map(|part| (part.value / grid.square_bytes).ceil()).sum();
     if n_squares > MAX_SQUARES as f64 {
         let why = format!("{} squares of {}; a grid has at most {MAX_SQUARES}", show::number(n_squares), grid.square);
         return Err(FieldError::conflict("square", why));
     }
-    Ok(BytePicture { square_bytes: grid.square_bytes, square: grid.square.clone(), parts: made })
+    Ok(BytePicture { square_bytes: grid.square_bytes, square: grid.square.clone(), parts: made, sizes })
 }
 
 fn intervals(gantt: &Gantt, values: &Values) -> Result<GanttPicture, FieldError> {
@@ -302,7 +308,7 @@ fn intervals(gantt: &Gantt, values: &Values) -> Result<GanttPicture, FieldError>
                 return Err(FieldError::conflict(&span.length.formula.source, why));
             }
             let (times, every) = match &span.repeat {
-                Some((times, every)) => (number(times, values)?.floor(), number(every, values)?),
+                Some((times, every)) => (whole(times, values)?, number(every, values)?),
                 None => (1.0, 0.0),
             };
             if times > n_left as f64 {
@@ -326,9 +332,20 @@ fn intervals(gantt: &Gantt, values: &Values) -> Result<GanttPicture, FieldError>
     Ok(GanttPicture { unit: gantt.unit.clone(), end, rows })
 }
 
+/// How often an interval comes. A part of a time is none: the author says which whole number is meant.
+fn whole(times: &Expr, values: &Values) -> Result<f64, FieldError> {
+    let (value, source) = (number(times, values)?, &times.formula.source);
+    if (value - value.round()).abs() > 1e-9 * value.abs().max(1.0) {
+        let why =
+            format!("an interval cannot come {} times; write floor({source}) or ceil({source})", show::number(value));
+        return Err(FieldError::conflict(source, why));
+    }
+    Ok(value.round())
+}
+
 fn graph_of(graph: &Graph, values: &Values) -> Result<GraphPicture, FieldError> {
     let printed = |value: &Option<Expr>| {
-        let print = |expr: &Expr| Ok(show::with_unit(number(expr, values)?, &expr.unit));
+        let print = |expr: &Expr| Ok(show::readable(number(expr, values)?, &expr.unit));
         value.as_ref().map(print).transpose()
     };
     let nodes = graph.nodes.iter().map(|node| {

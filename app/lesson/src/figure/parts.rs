@@ -95,7 +95,14 @@ pub fn lines(scope: &mut Scope<'_, '_>, table: &Table, path: &str, sliders: &[Sl
     let by_slider = if slider.is_log { Scale::Log2 } else { Scale::Linear };
     let x_scale = scale(Some(x)).unwrap_or(by_slider);
     let (x_min, x_max) = (number(x, "min").unwrap_or(slider.min), number(x, "max").unwrap_or(slider.max));
-    ends(scope, Some(x_min), Some(x_max), x_scale, &format!("{path}.x"));
+    if x_scale != Scale::Linear && x_min <= 0.0 && number(x, "min").is_none() {
+        let (name, min) = (&slider.name, slider.min);
+        let what = format!("x runs over {name} from {min}; a logarithmic axis has only values above 0");
+        let help = format!("let the slider {name} begin above 0, give x a min, or write scale = \"linear\"");
+        scope.fail("out-of-range", &format!("{path}.slider[{sweep}].min"), what, Some(&help));
+    } else {
+        ends(scope, Some(x_min), Some(x_max), x_scale, &format!("{path}.x"));
+    }
     let mut series: Vec<Series> = Vec::new();
     for (idx, from) in list.into_iter().enumerate() {
         let path = format!("{path}.series[{idx}]");
@@ -164,14 +171,29 @@ pub fn bytes(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> Option<Byt
             None => "a byte grid needs the field \"square\"".to_owned(),
         };
         let path = if square.is_some() { format!("{path}.square") } else { format!("{path}.draw") };
-        scope.fail("missing-field", &path, what, Some("square = \"64 MiB\": one square is that many bytes"));
+        let meant = square.as_deref().and_then(meant).map(|meant| format!("did you mean {meant}?"));
+        let help = meant.unwrap_or_else(|| "square = \"64 MiB\": a number, and B, KiB … TiB or kB … TB".to_owned());
+        scope.fail("missing-field", &path, what, Some(&help));
     }
+    let is_binary = |unit: &str| unit.ends_with("iB");
+    // B goes with both.
+    let mut system = square.as_deref().map(unit_of).filter(|unit| *unit != "B").map(str::to_owned);
     let (mut parts, mut bytes_per_unit) = (Vec::new(), Vec::new());
     for (idx, from) in list.into_iter().enumerate() {
         let path = format!("{path}.part[{idx}]");
         let Some(part) = part(scope, from, &path) else { continue };
         match BYTE_UNITS.iter().find(|(unit, _)| *unit == part.value.unit) {
-            Some((_, bytes)) => {
+            Some((unit, bytes)) => {
+                let first = if *unit == "B" {
+                    (*unit).to_owned()
+                } else {
+                    system.get_or_insert_with(|| (*unit).to_owned()).clone()
+                };
+                if is_binary(unit) != is_binary(&first) && *unit != "B" {
+                    let what = format!("this is in {unit}, and {first} stands before it in the same figure");
+                    let help = "keep to one of them: kB, MB, GB are powers of 1000, KiB, MiB, GiB of 1024";
+                    scope.fail("mixed-units", &format!("{path}.value"), what, Some(help));
+                }
                 bytes_per_unit.push(*bytes);
                 parts.push(part);
             }
@@ -182,6 +204,29 @@ pub fn bytes(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> Option<Byt
         }
     }
     Some(ByteSquares { square_bytes: square_bytes?, square: square?, parts, bytes_per_unit })
+}
+
+/// What stands behind the number.
+fn unit_of(text: &str) -> &str {
+    text.trim().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim()
+}
+
+/// The squares that somebody may mean who writes `1 KB`, `64 Mib` or `2 G`.
+fn meant(square: &str) -> Option<String> {
+    let unit = unit_of(square);
+    let number = square.trim().strip_suffix(unit)?.trim();
+    number.parse::<f64>().ok().filter(|number| *number > 0.0)?;
+    let letter = unit.chars().next().filter(|c| "kKmMgGtT".contains(*c))?;
+    let rest = unit[1..].to_ascii_lowercase();
+    let letter = letter.to_ascii_uppercase();
+    let decimal = if letter == 'K' { 'k' } else { letter };
+    match rest.as_str() {
+        "ib" => Some(format!("\"{number} {letter}iB\"")),
+        "" | "b" => {
+            Some(format!("\"{number} {decimal}B\" (powers of 1000) or \"{number} {letter}iB\" (powers of 1024)"))
+        }
+        _ => None,
+    }
 }
 
 fn bytes_from_text(text: &str) -> Option<f64> {
@@ -251,5 +296,14 @@ mod tests {
         for bad in ["", "64", "MiB", "0 B", "-1 B", "64 MB/s", "1e9 B", "nan B", "0.5 B"] {
             assert_eq!(bytes_from_text(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_square_that_is_nearly_one_names_what_may_be_meant() {
+        let both = "\"1 kB\" (powers of 1000) or \"1 KiB\" (powers of 1024)";
+        assert_eq!(meant("1 KB").as_deref(), Some(both));
+        assert_eq!(meant("64 Mib").as_deref(), Some("\"64 MiB\""));
+        assert_eq!(meant("2G").as_deref(), Some("\"2 GB\" (powers of 1000) or \"2 GiB\" (powers of 1024)"));
+        assert_eq!(["64", "KB", "1 块", "3 s", "0 KB", ""].map(meant), [const { None }; 6]);
     }
 }

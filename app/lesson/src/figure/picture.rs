@@ -75,6 +75,8 @@ pub struct BytePicture {
     pub square: String,
     /// In bytes.
     pub parts: Vec<PartValue>,
+    /// Each part as it is read: in the author's unit, in the square's system if that is B.
+    pub sizes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,7 @@
 use super::{Expr, MAX_FORMULA_NODES, ROLES};
 use crate::read::{Reader, shorten, text};
 use crate::tree::{Span, Table};
+use std::collections::BTreeSet;
 use vramlab_units::field::did_you_mean;
 use vramlab_units::formula::{FUNCTIONS, MAX_LEN, Node};
 use vramlab_units::{Formula, Localized, Unit, unit};
@@ -16,6 +17,10 @@ pub struct Scope<'r, 's> {
     /// Values that stand further down.
     later: Vec<String>,
     n_nodes: usize,
+    /// Pairs of units that have been found unlike.
+    unlike: BTreeSet<(String, String)>,
+    /// The unit of a value is in doubt.
+    pub is_doubtful: bool,
 }
 
 struct Name {
@@ -27,7 +32,7 @@ struct Name {
 
 impl<'r, 's> Scope<'r, 's> {
     pub fn new(reader: &'r mut Reader<'s>, header: Span, later: Vec<String>) -> Self {
-        Self { reader, header, names: Vec::new(), later, n_nodes: 0 }
+        Self { reader, header, names: Vec::new(), later, n_nodes: 0, unlike: BTreeSet::new(), is_doubtful: false }
     }
 
     pub fn span(&self, path: &str) -> Span {
@@ -183,14 +188,15 @@ impl<'r, 's> Scope<'r, 's> {
     /// Notes an expression whose unit is not `unit`, the one that `whose` has.
     pub fn is_in(&mut self, expr: &Expr, unit: &str, whose: &str, path: &str) -> bool {
         let is_alike = are_alike(&expr.unit, unit);
-        if !is_alike {
+        // One slip in a value's unit shows wherever the value is drawn: each pair of units is told of once, and none
+        // after a value whose formula gives another unit than it says.
+        let is_new = self.unlike.insert((expr.unit.clone(), unit.to_owned()));
+        if !is_alike && is_new && !self.is_doubtful {
             let what = format!("this is in {}; {whose} is in {unit}", expr.unit);
-            self.fail(
-                "unlike-units",
-                path,
-                what,
-                Some("bring both to one unit with a constant, as in unit = \"B/GB\""),
-            );
+            let help = help_for(&expr.unit, unit);
+            self.fail("unlike-units", path, what, Some(&help));
+        } else if !is_alike {
+            self.reader.n_fatal += 1;
         }
         is_alike
     }
@@ -204,6 +210,18 @@ impl<'r, 's> Scope<'r, 's> {
     pub fn label(&self, table: &Table, value: &Expr) -> Localized {
         let label = self.reader.localized(table, "label");
         if label.is_empty() { self.means(value) } else { label }
+    }
+}
+
+/// How to bring `has` beside `wants` in one drawing.
+fn help_for(has: &str, wants: &str) -> String {
+    let pure = |unit: &str| unit == "%" || unit == "1";
+    match (Unit::parse(wants), Unit::parse(has)) {
+        (Ok(wanted), Ok(found)) if !pure(has) && !pure(wants) => {
+            format!("multiply it by a constant in {}, or draw it in a figure of its own", wanted.times(&found, -1))
+        }
+        _ if wants == "1" => "divide it by one of its unit, or draw it in a figure of its own".to_owned(),
+        _ => format!("one drawing has one unit; give {has} a figure of its own"),
     }
 }
 

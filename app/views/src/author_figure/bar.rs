@@ -6,7 +6,7 @@ use egui::{Align2, Rect, Stroke, Vec2, pos2, vec2};
 use vramlab_kit::{Axis, Plane, Spread, Type};
 use vramlab_lesson::figure::picture::{BarPicture, PartValue};
 use vramlab_lesson::figure::rows::title;
-use vramlab_units::show::with_unit;
+use vramlab_units::show::readable;
 
 /// A bar with its name takes at least this.
 const LEAST: f32 = 56.0;
@@ -78,7 +78,7 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, bars: &BarPicture) -> Items {
         let middle = plot.left() + pitch * (idx as f32 + 0.5);
         let inside = Brush { painter: clip.clone(), ..*brush };
         let tip = stack(&inside, &plane, bars, (brush.say(label), parts), (middle, bar_width), &mut items);
-        let text = with_unit(total(parts), &bars.unit);
+        let text = readable(total(parts), &bars.unit);
         let above = pos2(middle, tip.max(plot.top() + brush.px(2.0)) - brush.px(2.0));
         let text = brush.cut(&text, Type::MonoSmall, tokens.ink, pitch);
         painter.galley(above - vec2(text.size().x / 2.0, text.size().y), text, tokens.ink);

@@ -5,7 +5,7 @@ use super::look::{Brush, Fill};
 use egui::{Align2, Rect, Vec2, pos2, vec2};
 use vramlab_kit::{GridLayout, Type};
 use vramlab_lesson::figure::picture::{BytePicture, PartValue};
-use vramlab_units::{Bytes, Lang, show};
+use vramlab_units::{Lang, show};
 
 /// Squares of one part; the last one may be filled in part only.
 fn n_squares(grid: &BytePicture, part: &PartValue) -> usize {
@@ -26,18 +26,19 @@ pub fn size(brush: &Brush<'_>, grid: &BytePicture, width: f32) -> Vec2 {
     vec2(width, legend_height(brush, grid, width) + squares.y.max(brush.px(22.0)) + brush.px(6.0))
 }
 
-fn entry(brush: &Brush<'_>, part: &PartValue) -> String {
-    format!("{} {}", brush.say(&part.label), binary(part.value))
+/// Name and size of a part, in the author's units.
+fn entry(brush: &Brush<'_>, grid: &BytePicture, idx: usize) -> String {
+    format!("{} {}", brush.say(&grid.parts[idx].label), size_of(grid, idx))
 }
 
-fn binary(bytes: f64) -> String {
-    show::bytes_binary(Bytes(bytes.round() as u64))
+fn size_of(grid: &BytePicture, idx: usize) -> &str {
+    grid.sizes.get(idx).map(String::as_str).unwrap_or_default()
 }
 
 fn legend_height(brush: &Brush<'_>, grid: &BytePicture, width: f32) -> f32 {
     let (mut x, mut n_rows) = (0.0, 1);
-    for part in &grid.parts {
-        let need = brush.width(&entry(brush, part), Type::Small) + brush.px(34.0);
+    for idx in 0..grid.parts.len() {
+        let need = brush.width(&entry(brush, grid, idx), Type::Small) + brush.px(34.0);
         if x > 0.0 && x + need > width {
             n_rows += 1;
             x = 0.0;
@@ -56,7 +57,7 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, grid: &BytePicture) -> Items {
     let mut next = 0;
     for (idx, part) in grid.parts.iter().enumerate() {
         let fill = brush.fill(part.role, idx, n);
-        let (text, count) = (entry(brush, part), n_squares(grid, part));
+        let (text, count) = (entry(brush, grid, idx), n_squares(grid, part));
         let need = brush.width(&text, Type::Small) + brush.px(34.0);
         if x > rect.left() && x + need > rect.right() {
             (x, y) = (rect.left(), y + brush.px(20.0));
@@ -65,7 +66,7 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, grid: &BytePicture) -> Items {
         brush.block(square, fill, 2.0);
         brush.text(pos2(x + brush.px(18.0), y), Align2::LEFT_CENTER, &text, Type::Small, brush.tokens.muted);
         x += need;
-        items.words.push(words(brush, grid, part, count));
+        items.words.push(words(brush, grid, idx, count));
         for cell_idx in next..next + count {
             let cell = layout.rect_from_cell(cell_idx).translate(corner.to_vec2());
             let share = (part.value / grid.square_bytes - (cell_idx - next) as f64).clamp(0.0, 1.0) as f32;
@@ -92,8 +93,9 @@ fn cell_on(brush: &Brush<'_>, cell: Rect, fill: Fill, share: f32) {
     }
 }
 
-fn words(brush: &Brush<'_>, grid: &BytePicture, part: &PartValue, count: usize) -> String {
-    let (label, size, bytes) = (brush.say(&part.label), binary(part.value), show::number(part.value));
+fn words(brush: &Brush<'_>, grid: &BytePicture, idx: usize, count: usize) -> String {
+    let part = &grid.parts[idx];
+    let (label, size, bytes) = (brush.say(&part.label), size_of(grid, idx), show::grouped(part.value));
     match brush.lang {
         Lang::Zh => format!("{label}：{size}（{bytes} B），{count} 格，一格 {}", grid.square),
         Lang::En => format!("{label}: {size} ({bytes} B), {count} squares of {}", grid.square),

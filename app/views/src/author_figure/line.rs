@@ -9,7 +9,7 @@ use vramlab_kit::{Axis, Plane, Type};
 use vramlab_lesson::figure::Style;
 use vramlab_lesson::figure::picture::{Curve, LinePicture};
 use vramlab_lesson::figure::rows::title;
-use vramlab_units::show::with_unit;
+use vramlab_units::show::readable;
 
 /// From this width on the curves are named at their ends.
 const WIDE: f32 = 520.0;
@@ -154,7 +154,7 @@ fn marker(brush: &Brush<'_>, plane: &Plane, line: &LinePicture) {
     };
     let ends = [pos2(foot.x, plane.rect.top()), pos2(foot.x, plane.rect.bottom())];
     ink::dashes(painter, &ends, tokens.stroke(1.2, tokens.accent), brush.px(3.0), brush.px(3.0));
-    let text = with_unit(line.at, &line.x_unit);
+    let text = readable(line.at, &line.x_unit);
     let half = brush.width(&text, Type::MonoSmall) / 2.0;
     let x = foot.x.clamp(plane.rect.left() + half, (plane.rect.right() - half).max(plane.rect.left() + half));
     let above = pos2(x, plane.rect.top() - brush.px(2.0));

@@ -7,7 +7,7 @@ use vramlab_kit::paint::{self, Area};
 use vramlab_kit::tokens::Role;
 use vramlab_kit::{Axis, Spread, Tokens, Type};
 use vramlab_lesson::figure::{Scale, YAxis};
-use vramlab_units::show::{THIN, number, with_unit};
+use vramlab_units::show::{THIN, number, readable};
 use vramlab_units::{Lang, Localized};
 
 /// What painting needs beside the picture.
@@ -168,8 +168,8 @@ pub fn y_axis(y: &YAxis, values: impl Iterator<Item = f64>) -> Option<Axis> {
 pub fn named(lang: Lang, label: &str, value: f64, unit: &str) -> String {
     let colon = if lang == Lang::Zh { "：" } else { ": " };
     match label {
-        "" => with_unit(value, unit),
-        label => format!("{label}{colon}{}", with_unit(value, unit)),
+        "" => readable(value, unit),
+        label => format!("{label}{colon}{}", readable(value, unit)),
     }
 }
 

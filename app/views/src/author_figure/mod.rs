@@ -120,7 +120,8 @@ impl AuthorFigure {
                 if slider.is_log {
                     widget = widget.log();
                 }
-                let widget = widget.unit(&slider.unit).default_value(slider.start);
+                let unit = slider.unit.clone();
+                let widget = widget.shown(move |value| show::readable(value, &unit)).default_value(slider.start);
                 is_changed |= flow.item(|ui| widget.show(ui, tokens)).changed();
             }
         });
@@ -278,7 +279,7 @@ impl View for AuthorFigure {
         ui.add_space(tokens.space.xs);
         controls::row(ui, tokens, |flow| {
             for key in &picture.key {
-                let (value, label) = (show::with_unit(key.value, &key.unit), key.label.get(lang));
+                let (value, label) = (show::readable(key.value, &key.unit), key.label.get(lang));
                 let exact = format!("{} {}", key.value, if key.unit == "%" { "" } else { &key.unit });
                 flow.item(|ui| key_number(ui, tokens, label, &value, Some(exact.trim()), Verdict::Neutral));
             }

@@ -6,7 +6,7 @@ use egui::{Rect, Stroke, Vec2, pos2, vec2};
 use vramlab_kit::Type;
 use vramlab_lesson::figure::picture::{TablePicture, TableRow};
 use vramlab_units::Localized;
-use vramlab_units::show::{number, with_unit};
+use vramlab_units::show::{grouped_with_unit, number};
 
 const ROW: f32 = 30.0;
 
@@ -42,7 +42,7 @@ fn head(brush: &Brush<'_>, label: &Localized, width: f32) -> std::sync::Arc<egui
 /// A cell's number with its unit.
 fn cell(row: &TableRow, idx: usize, unit: &str) -> String {
     match row.cells.get(idx).copied().flatten() {
-        Some(value) => with_unit(value, unit),
+        Some(value) => grouped_with_unit(value, unit),
         None => number(f64::NAN), // the sign for "no value"
     }
 }

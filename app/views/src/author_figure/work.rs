@@ -12,7 +12,7 @@ use vramlab_units::{Lang, Value, show};
 pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, figure: &Figure, values: &Values) {
     for value in &figure.values {
         let Some(number) = values.get(&value.name) else { continue };
-        let shown = show::with_unit(*number, &value.unit);
+        let shown = show::readable(*number, &value.unit);
         ui.add_space(tokens.space.xs);
         ui.label(RichText::new(value.means.get(lang)).font(tokens.font(Type::Small)).color(tokens.muted));
         if let ValueSource::Formula(formula) = &value.source {
