@@ -4,8 +4,10 @@
 mod common;
 
 use std::time::Instant;
-use vramlab_snapshot::read;
+use vramlab_snapshot::bands::bands;
+use vramlab_snapshot::peak::By;
 use vramlab_snapshot::replay::{config_of, replay};
+use vramlab_snapshot::{Analysis, Options, read};
 
 const LIMIT: usize = 4 << 30;
 
@@ -38,5 +40,22 @@ fn main() {
             .collect();
         times.sort_by(f64::total_cmp);
         println!("{name}: {:.2} million requests a second replayed and compared", times[2] / 1e6);
+        let start = Instant::now();
+        let analysis = Analysis::of(&snapshot, 0, &Options::default());
+        let secs = start.elapsed().as_secs_f64();
+        let n = analysis.timeline.n_events();
+        println!("{name}: analysed in {secs:.3} s");
+        let start = Instant::now();
+        let bands = bands(&snapshot, &analysis, By::Stack, 12);
+        let made = start.elapsed();
+        let start = Instant::now();
+        let mut sum = 0;
+        for column in 0..1600 {
+            let (from, until) = (n * column / 1600, n * (column + 1) / 1600);
+            sum += analysis.timeline.reserved.range(from, until + 1).map_or(0, |range| range.1 % 2);
+            sum += bands.all.iter().map(|band| band.range(from, until + 1).1 % 2).sum::<u64>();
+        }
+        let micros = start.elapsed().as_secs_f64() * 1e6;
+        println!("{name}: bands made in {made:.0?}; 1600 columns of all of them in {micros:.0} µs ({sum})");
     }
 }

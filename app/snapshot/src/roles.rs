@@ -88,9 +88,7 @@ pub fn roles(snapshot: &Snapshot, device: usize, lives: &[Life], steps: &Steps, 
     let kind_of = |stack: StackId| kinds.get(stack.0 as usize).copied().unwrap_or(Kind::Empty);
     let events = snapshot.traces.get(device).map_or(&[][..], Vec::as_slice);
     let has_stacks = events.iter().any(|event| event.stack != StackId(0));
-    let is_backward =
-        |event: &Event| event.action == Action::Alloc && matches!(kind_of(event.stack), Kind::Empty | Kind::Backward);
-    let marks = Marks::of(steps, events, is_backward);
+    let marks = Marks::of(steps, events, kind_of);
     let guess = |life: &Life| -> Role {
         let from = life.from.map_or(0, |from| from as usize);
         let until = life.freed.map_or(events.len(), |freed| freed as usize);
@@ -100,7 +98,7 @@ pub fn roles(snapshot: &Snapshot, device: usize, lives: &[Life], steps: &Steps, 
             // The autograd thread has no Python stack. What outlives the gradients is a library's.
             Kind::Empty | Kind::Backward if marks.is_gradient(from, until, life.freed.is_none()) => Role::Gradient,
             Kind::Empty | Kind::Backward => Role::Workspace,
-            Kind::Optimizer if is_kept(from, until, steps, events.len()) => Role::Optimizer,
+            Kind::Optimizer if marks.is_state(from, until) => Role::Optimizer,
             Kind::Optimizer => Role::Workspace,
             Kind::Module => Role::Parameter,
             Kind::KvCache => Role::KvCache,
@@ -113,32 +111,46 @@ pub fn roles(snapshot: &Snapshot, device: usize, lives: &[Life], steps: &Steps, 
     lives.iter().map(guess).collect()
 }
 
-/// Where the backward pass and the optimizer worked, and where gradients were given up.
+/// Where the backward pass and the optimizer worked, and where gradients were given up. All in order.
 struct Marks {
-    optimizers: Vec<usize>,
+    /// Begin and end of each optimizer step.
+    optimizers: Vec<(usize, usize)>,
     zeroed: Vec<usize>,
     /// Requests of the backward pass.
     backward: Vec<usize>,
+    n_events: usize,
 }
 
 impl Marks {
-    fn of(steps: &Steps, events: &[Event], is_backward: impl Fn(&Event) -> bool) -> Self {
+    fn of(steps: &Steps, events: &[Event], kind_of: impl Fn(StackId) -> Kind) -> Self {
         let named = |name: &'static str| steps.phases.iter().filter(move |phase| phase.name.starts_with(name));
         let frees = |phase: &&Phase| {
             let inside = events.get(phase.from..phase.until).unwrap_or_default();
             inside.iter().any(|event| event.action == Action::FreeRequested)
         };
+        let mut optimizers: Vec<(usize, usize)> =
+            named("Optimizer.step").map(|phase| (phase.from, phase.until)).collect();
+        if optimizers.is_empty() {
+            optimizers = optimizer_runs(events, &kind_of);
+        }
+        let is_backward = |event: &Event| {
+            event.action == Action::Alloc && matches!(kind_of(event.stack), Kind::Empty | Kind::Backward)
+        };
+        let mut zeroed: Vec<usize> = named("Optimizer.zero_grad").filter(frees).map(|phase| phase.until).collect();
+        zeroed.sort_unstable();
         Self {
-            optimizers: named("Optimizer.step").map(|phase| phase.from).collect(),
+            optimizers,
             // Gradients that are only set to zero stay: then this tells nothing.
+            zeroed,
             backward: (0..events.len()).filter(|idx| is_backward(&events[*idx])).collect(),
-            zeroed: named("Optimizer.zero_grad").filter(frees).map(|phase| phase.until).collect(),
+            n_events: events.len(),
         }
     }
 
     /// Optimizer steps that began in a life.
     fn n_optimizers(&self, from: usize, until: usize) -> usize {
-        self.optimizers.iter().filter(|start| from < **start && **start <= until).count()
+        let begun = |at: usize| self.optimizers.partition_point(|(start, _)| *start <= at);
+        begun(until).saturating_sub(begun(from))
     }
 
     /// Kept for the backward pass, and not for longer than a step. A free often repeats the stack of its alloc, so that
@@ -150,17 +162,37 @@ impl Marks {
     }
 
     fn is_gradient(&self, from: usize, until: usize, is_kept: bool) -> bool {
-        if self.zeroed.iter().any(|end| from < *end && *end < until) {
+        let next = self.zeroed.partition_point(|end| *end <= from);
+        if self.zeroed.get(next).is_some_and(|end| *end < until) {
             return false;
         }
         self.n_optimizers(from, until) > 0 || (self.optimizers.is_empty() && is_kept)
     }
+
+    /// Optimizer state outlives the step that made it.
+    fn is_state(&self, from: usize, until: usize) -> bool {
+        let own = self.optimizers.partition_point(|(_, end)| *end <= from);
+        let end = self.optimizers.get(own).map_or(self.n_events, |(_, end)| end + 1);
+        until >= end.min(self.n_events)
+    }
 }
 
-/// Optimizer state outlives the step that made it.
-fn is_kept(from: usize, until: usize, steps: &Steps, n_events: usize) -> bool {
-    let end = steps.phases.iter().find(|phase| phase.name.starts_with("Optimizer.step") && phase.until > from);
-    until >= end.map_or(n_events, |phase| phase.until + 1).min(n_events)
+/// Without annotations: requests of the optimizer with none of a pass between them.
+fn optimizer_runs(events: &[Event], kind_of: impl Fn(StackId) -> Kind) -> Vec<(usize, usize)> {
+    let mut out: Vec<(usize, usize)> = Vec::new();
+    let mut is_apart = true;
+    for (idx, event) in events.iter().enumerate().filter(|(_, event)| event.action == Action::Alloc) {
+        match (kind_of(event.stack), out.last_mut()) {
+            (Kind::Optimizer, Some(last)) if !is_apart => last.1 = idx + 1,
+            (Kind::Optimizer, _) => {
+                out.push((idx, idx + 1));
+                is_apart = false;
+            }
+            (Kind::Empty | Kind::Forward | Kind::Backward, _) => is_apart = true,
+            _ => {}
+        }
+    }
+    out
 }
 
 fn kind(snapshot: &Snapshot, stack: StackId, rules: &[Rule]) -> Kind {

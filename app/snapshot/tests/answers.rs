@@ -175,6 +175,25 @@ fn roles_of_a_training_have_the_sizes_that_adam_gives_them() {
     assert!((shares - 1.0).abs() < 1e-9);
 }
 
+/// An older recording has no annotations: the optimizer's own stacks say where it worked.
+#[test]
+fn roles_do_without_annotations() {
+    let mut snapshot = read(&data("snapshots/mlp_adam.pickle.gz"), 64 << 20).unwrap();
+    let with = Analysis::of(&snapshot, 0, &Options::default());
+    snapshot.annotations.clear();
+    let without = Analysis::of(&snapshot, 0, &Options::default());
+    let of_role = |analysis: &Analysis, at: usize| -> Vec<(u32, u64)> {
+        let mut held: Vec<(u32, u64)> =
+            holders(&snapshot, analysis, at, By::Role).iter().map(|holder| (holder.key.0, holder.bytes)).collect();
+        held.retain(|(role, _)| [Role::Parameter as u32, Role::Optimizer as u32].contains(role));
+        held.sort_unstable();
+        held
+    };
+    let end = with.timeline.n_events();
+    assert_eq!(of_role(&with, end), of_role(&without, end));
+    assert_eq!(of_role(&with, end).len(), 2);
+}
+
 /// ResNet-50 at batch 32 is mostly activations, whose frees repeat the stack of their alloc.
 #[test]
 fn a_convolutional_training_is_mostly_activations() {

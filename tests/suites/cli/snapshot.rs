@@ -29,7 +29,7 @@ fn every_recording_exits_as_its_data_says() {
         assert_eq!(answer.code, Some(code), "{name}: {}{}", answer.out, answer.err);
         assert!(words(&answer.out).contains(says), "{name}: {}", answer.out);
         for line in answer.out.lines() {
-            assert!(line.chars().count() <= 90, "{name}: {line}");
+            assert!(line.chars().count() <= 84, "{name}: {line}");
         }
     }
 }

@@ -8,11 +8,11 @@ use vramlab_units::{Bytes, Lang, Text, show};
 
 /// The table in a file, if it is one: text of `memory_summary()`, or JSON of `memory_stats()`.
 pub fn table_of(text: &str) -> Option<Summary> {
-    if is_text(text) {
-        return Some(read_text(text));
+    // JSON first: it may hold the table as one of its texts.
+    if text.trim_start().starts_with('{') {
+        return read_stats(text).ok().filter(|summary| !summary.rows.is_empty());
     }
-    let found = text.trim_start().starts_with('{').then(|| read_stats(text).ok()).flatten();
-    found.filter(|summary| !summary.rows.is_empty())
+    is_text(text).then(|| read_text(text))
 }
 
 pub fn table(bytes: &[u8]) -> Option<Summary> {

@@ -1,7 +1,7 @@
 //! The answers in words: five lines, then who held the peak.
 
 use super::Answer;
-use crate::cli::layout::{COLUMNS, labelled, left, plain, right, table, wrap};
+use crate::cli::layout::{COLUMNS, labelled, plain, right, table, wrap};
 use crate::cli::say::{Ink, Say};
 use vramlab_snapshot::findings::Finding;
 use vramlab_snapshot::peak::Holder;
@@ -10,6 +10,8 @@ use vramlab_snapshot::steps::{How, Phase};
 use vramlab_units::{Bytes, Lang, Text, show};
 
 const LABELS: usize = 11;
+/// Columns of a place.
+const PLACE: usize = 38;
 /// Settings that differ by less are not worth a change.
 const WORTH_NAMING: f64 = 0.02;
 const PEAK: Text = Text::new("峰值", "Peak");
@@ -214,7 +216,7 @@ fn holders_table(answer: &Answer, top: usize, lang: Lang) -> String {
     let row = |holder: &Holder| -> Vec<String> {
         let columns = [share(holder.share), size(holder.bytes), thousands(holder.n_blocks as u64)];
         let columns = columns.into_iter().map(|text| plain(&text));
-        columns.chain([roles_of(answer, holder, lang), cut(holder.label.get(lang), 44)]).collect()
+        columns.chain([roles_of(answer, holder, lang), place(holder.label.get(lang))]).collect()
     };
     let mut rows: Vec<Vec<String>> = answer.stacks.iter().take(top).map(row).collect();
     let rest: Vec<&Holder> = answer.stacks.iter().skip(top).collect();
@@ -236,7 +238,7 @@ fn holders_table(answer: &Answer, top: usize, lang: Lang) -> String {
     table(&header, &rows, &[0, 1, 2])
 }
 
-/// Roles of a stack's blocks, the larger part first, two at most.
+/// The role that most of a stack's bytes have; a dot where there are others.
 fn roles_of(answer: &Answer, holder: &Holder, lang: Lang) -> String {
     let mut bytes = [0_u64; Role::ALL.len()];
     let analysis = &answer.analysis;
@@ -247,9 +249,8 @@ fn roles_of(answer: &Answer, holder: &Holder, lang: Lang) -> String {
     }
     let mut roles: Vec<Role> = Role::ALL.into_iter().filter(|role| bytes[*role as usize] > 0).collect();
     roles.sort_by_key(|role| std::cmp::Reverse(bytes[*role as usize]));
-    let names: Vec<&str> = roles.iter().take(2).map(|role| role.title().get(lang)).collect();
-    let join = Text::new("、", ", ");
-    format!("{}{}", names.join(join.get(lang)), if roles.len() > 2 { "…" } else { "" })
+    let first = roles.first().map_or("", |role| role.title().get(lang));
+    format!("{first}{}", if roles.len() > 1 { " …" } else { "" })
 }
 
 fn what_if_title(answer: &Answer) -> Text {
@@ -311,12 +312,16 @@ fn seconds(secs: f64) -> String {
     if secs < 1.0 { show::with_unit(secs * 1e3, "ms") } else { show::with_unit(secs, "s") }
 }
 
-/// The end of a long place says more than its beginning.
-fn cut(text: &str, columns: usize) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    if chars.len() <= columns {
-        return left(text, 0);
+/// A place without the function's name of the reader's own frame; the end of a long one says more than its beginning.
+fn place(text: &str) -> String {
+    let short = match text.split_once(" ← ") {
+        Some((inner, own)) => format!("{inner} ← {}", own.split(' ').next().unwrap_or(own)),
+        None => text.to_owned(),
+    };
+    let n = short.chars().count();
+    if n <= PLACE {
+        return short;
     }
-    let tail: String = chars[chars.len() + 1 - columns..].iter().collect();
+    let tail: String = short.chars().skip(n + 1 - PLACE).collect();
     format!("…{tail}")
 }
