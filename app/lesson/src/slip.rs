@@ -18,20 +18,20 @@ const WIDE: &[(char, char, &str)] = &[
     ('，', ',', "comma"),
     ('“', '"', "quotation mark"),
     ('”', '"', "quotation mark"),
-    ('＂', '"', "quotation mark"),
+    ('\u{FF02}', '"', "quotation mark"),
     ('「', '"', "quotation mark"),
     ('」', '"', "quotation mark"),
     ('‘', '\'', "quotation mark"),
     ('’', '\'', "quotation mark"),
-    ('＝', '=', "equals sign"),
-    ('｛', '{', "brace"),
-    ('｝', '}', "brace"),
-    ('［', '[', "bracket"),
-    ('］', ']', "bracket"),
+    ('\u{FF1D}', '=', "equals sign"),
+    ('\u{FF5B}', '{', "brace"),
+    ('\u{FF5D}', '}', "brace"),
+    ('\u{FF3B}', '[', "bracket"),
+    ('\u{FF3D}', ']', "bracket"),
     ('【', '[', "bracket"),
     ('】', ']', "bracket"),
-    ('＃', '#', "hash"),
-    ('．', '.', "full stop"),
+    ('\u{FF03}', '#', "hash"),
+    ('\u{FF0E}', '.', "full stop"),
     ('。', '.', "full stop"),
     ('\u{3000}', ' ', "space"),
 ];
@@ -100,9 +100,8 @@ fn wide(pieces: &[Piece<'_>], start: usize) -> Option<Slip> {
         Some(Slip {
             span: at..at + c.len_utf8(),
             what: match c {
-                '\u{3000}' => "this is a full-width space".to_owned(),
-                c if "‘’“”".contains(*c) => format!("{c} is a typographic {name}"),
-                c => format!("{c} is a full-width {name}"),
+                '‘' | '’' | '“' | '”' => format!("this is a typographic {name}"),
+                _ => format!("this is a full-width {name}"),
             },
             help: match wanted {
                 ' ' => "write a plain space".to_owned(),
@@ -159,10 +158,10 @@ mod tests {
 
     #[test]
     fn punctuation_of_a_chinese_keyboard_is_named() {
-        check("x = { a = \"B\"，b = 2 }", "，", "， is a full-width comma", "wants ,");
-        check("title = “标题”", "“", "“ is a typographic quotation mark", "wants \"");
-        check("min ＝ 1", "＝", "＝ is a full-width equals sign", "wants =");
-        check("s = ｛ a = 1 }", "｛", "｛ is a full-width brace", "wants {");
+        check("x = { a = \"B\"，b = 2 }", "，", "this is a full-width comma", "wants ,");
+        check("title = “标题”", "“", "this is a typographic quotation mark", "wants \"");
+        check("min \u{FF1D} 1", "\u{FF1D}", "this is a full-width equals sign", "wants =");
+        check("s = \u{FF5B} a = 1 }", "\u{FF5B}", "this is a full-width brace", "wants {");
         assert!(find("t = \"一，二\" x", 9).is_none(), "inside a text it is fine");
         assert!(find("t = 1 # 一，二", 4).is_none(), "and in a comment");
     }

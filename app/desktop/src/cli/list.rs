@@ -6,6 +6,7 @@ use super::say::Say;
 use serde_json::{Value, json};
 use vramlab_gpu::manifest::{Experiment, Kernel};
 use vramlab_shell::Library;
+use vramlab_units::show::number;
 use vramlab_units::{Lang, Localized};
 
 pub const SCHEMA: u32 = 1;
@@ -98,7 +99,8 @@ fn experiment_text(item: &Value, lang: Lang) -> String {
         (note, false) => format!("{name} ({note})"),
     };
     let list = |key: &str| item[key].as_array().map(Vec::as_slice).unwrap_or_default();
-    let values: Vec<String> = item["x"]["values"].as_array().into_iter().flatten().map(Value::to_string).collect();
+    let values: Vec<String> =
+        item["x"]["values"].as_array().into_iter().flatten().filter_map(Value::as_f64).map(number).collect();
     let colon = if is_zh { "：" } else { ": " };
     let x = match named(&item["x"]) {
         name if name.is_empty() => item["x"]["id"].as_str().unwrap_or_default().to_owned(),
