@@ -8,6 +8,7 @@ mod bare;
 mod check;
 mod exits;
 mod guide;
+mod pictures;
 mod program;
 mod serve;
 mod sessions;
