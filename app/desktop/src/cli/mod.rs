@@ -119,10 +119,8 @@ enum Command {
     /// What works on this machine, what doesn't, why, and what to do.
     Doctor,
     /// Chapters, visualizers, models, kernels, experiments or traces, with ids.
-    #[command(arg_required_else_help = true)]
     List(list::Args),
     /// Asks one model a question in JSON.
-    #[command(arg_required_else_help = true)]
     Eval(eval::Args),
     /// Runs one experiment: predicted, measured, error, verdict.
     Run(run::Args),
@@ -134,7 +132,7 @@ enum Command {
     New(author::New),
     /// Hosts the web page on this machine's loopback address.
     Serve(serve::Args),
-    /// What a PyTorch memory snapshot answers: the peak, who held it, growth, OOMs, other settings.
+    /// What a PyTorch memory snapshot answers: the peak, who held it, growth, OOMs.
     Snapshot(snapshot::Args),
     /// Draws a page to a PNG file, without a display.
     Picture(picture::Args),
@@ -159,6 +157,9 @@ pub fn main(started: Instant) -> ExitCode {
         Err(error) => {
             let code = if error.use_stderr() { Exit::Usage } else { Exit::Fine };
             let _ = error.print();
+            if let Some(hint) = missing(&error) {
+                eprintln!("  help: {hint}");
+            }
             return code.into();
         }
     };
@@ -195,6 +196,26 @@ fn parse() -> Result<Cli, clap::Error> {
     };
     let matches = Cli::command().color(choice).try_get_matches()?;
     Cli::from_arg_matches(&matches)
+}
+
+/// What belongs in the place of a word that was left out.
+fn missing(error: &clap::Error) -> Option<&'static str> {
+    if error.kind() != clap::error::ErrorKind::MissingRequiredArgument {
+        return None;
+    }
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let is = |name: &str| words.iter().any(|word| word == name);
+    if is("list") {
+        Some("KIND is chapters, visualizers, models, kernels, experiments or traces, as in `vramlab list experiments`")
+    } else if is("eval") {
+        Some("`vramlab list models` prints the models; `vramlab eval coalescing` shows an example of its question")
+    } else if is("run") {
+        Some("`vramlab list experiments` prints them; `vramlab run cpu_stride/main` needs no GPU")
+    } else if is("picture") {
+        Some("as in `vramlab picture start --out start.png`")
+    } else {
+        None
+    }
 }
 
 fn log(verbose: u8) {
