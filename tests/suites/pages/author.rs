@@ -68,3 +68,21 @@ fn a_link_with_a_slider_out_of_range_is_refused_with_the_range() {
         assert!(shown["refused"].as_str().is_some_and(|why| why.contains(&bad[..1])), "{bad}: {shown}");
     }
 }
+
+/// A chapter in which a figure answers a prediction.
+fn asked() -> String {
+    let guess = "[[step]]\nid = \"guess\"\nkind = \"predict\"\ntitle = { zh = \"猜\", en = \"G\" }\nask = { zh = \"多快？\", en = \"How fast?\" }\nunit = \"1\"\nmin = 1\n\
+                 max = 64\nanswer = { value = 9.14, source = \"s\" }\nexplain = { zh = \"因\", en = \"e\" }\nrevealed_by = \"amdahl\"\n\n[[step]]";
+    six().replacen("[[step]]", guess, 1)
+}
+
+#[test]
+fn a_figure_that_answers_a_prediction_waits_for_the_guess() {
+    let mut desk = Desk::open("/");
+    desk.send(lessons(&asked()));
+    desk.send(Event::Route("/ch/90_six_figures".to_owned()));
+    assert!(desk.has("This figure answers a prediction above") && !desk.has("make it 9.14"));
+    desk.click("Show it anyway");
+    assert!(!desk.has("This figure answers a prediction above"));
+    assert!(figure(&desk)["finding"].as_str().unwrap().contains("9.14"), "{}", figure(&desk));
+}
