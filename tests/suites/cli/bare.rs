@@ -61,3 +61,18 @@ fn the_table_has_every_processor_experiment_with_its_error() {
         assert!(own.iter().all(|row| row["predicted"].is_number() && row["measured"].is_number()), "{own:#?}");
     }
 }
+
+/// Chapter 12 ends by naming chapters 03, 04 and 14; the outline has them as planned.
+#[test]
+fn a_tour_says_which_chapters_are_still_to_be_written() {
+    let items = vramlab(&["--json", "list", "chapters"]).json()["items"].as_array().unwrap().clone();
+    let is_planned = |n: &str| {
+        items.iter().any(|item| item["id"].as_str().is_some_and(|id| id.starts_with(n)) && item["steps"].is_null())
+    };
+    let planned: Vec<&str> = ["03", "04", "14"].into_iter().filter(|n| is_planned(n)).collect();
+    let tour = vramlab(&["tour", "12", "--lang", "en"]);
+    let line = tour.out.lines().find(|line| line.contains("not written yet: chapters"));
+    assert_eq!(line.is_some(), !planned.is_empty(), "{}", tour.out);
+    assert!(planned.iter().all(|n| line.is_some_and(|line| line.contains(n))), "{line:?}");
+    assert!(tour.out.contains("vramlab eval roofline '{"), "a figure names the command of its model");
+}

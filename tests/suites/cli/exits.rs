@@ -79,7 +79,7 @@ fn wrong_usage_is_2_and_says_what_is_legal() {
         (&["tour", "03"], "is planned and not yet written"),
         (&["--lang", "fr", "doctor"], "it must be zh or en"),
         (&["evil"], "did you mean \"eval\"?"),
-        (&["list"], "possible values: chapters, visualizers, models, kernels, experiments, traces"),
+        (&["list"], "as in `vramlab list experiments`"),
         (&["eval"], "vramlab eval coalescing"),
         (&["in_flight/main"], "did you mean `vramlab run in_flight/main`?"),
     ];

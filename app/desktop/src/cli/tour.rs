@@ -347,6 +347,7 @@ fn planned(chapter: &Chapter, library: &Library) -> Vec<String> {
     let written = library.chapter_ids();
     let texts = chapter.steps.iter().filter_map(|step| match &step.body {
         StepBody::Prose { text } => Some(text.get(Lang::Zh)),
+        StepBody::Check(question) => Some(question.explain.get(Lang::Zh)),
         _ => None,
     });
     let named = texts.flat_map(|text| text.split("第 ").skip(1)).filter_map(|rest| rest.split_once(" 章"));
