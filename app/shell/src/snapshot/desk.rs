@@ -24,6 +24,8 @@ pub struct Opened {
     pub n_bytes: u64,
     pub scene: Scene,
     pub look: Look,
+    /// Another device of the file that is to be shown.
+    pub wants_device: Option<usize>,
     pub answers: super::answer::Answers,
     pub timeline: Timeline,
     pub map: SegmentMap,
@@ -102,6 +104,10 @@ impl Desk {
             State::Waiting { name, bytes, is_told: false } => (State::Waiting { name, bytes, is_told: true }, true),
             State::Waiting { name, bytes, is_told: true } => (begun(platform, name, bytes), true),
             State::Reading { name, n_bytes, from } => (heard(name, n_bytes, from), false),
+            State::Open(opened) => match opened.wants_device {
+                Some(device) => (begun_device(platform, *opened, device), true),
+                None => (State::Open(opened), false),
+            },
             other => (other, false),
         };
         self.state = state;
@@ -138,6 +144,16 @@ fn begun(platform: &mut dyn Platform, name: String, bytes: Vec<u8>) -> State {
     State::Reading { name, n_bytes, from }
 }
 
+fn begun_device(platform: &mut dyn Platform, opened: Opened, device: usize) -> State {
+    let (tell, from) = channel();
+    let Opened { name, n_bytes, scene, .. } = opened;
+    platform.aside(Box::new(move || {
+        // Nobody waits any more if another file was dropped meanwhile.
+        let _gone = tell.send(Ok(analysed(scene.snapshot, device))).is_err();
+    }));
+    State::Reading { name, n_bytes, from }
+}
+
 fn heard(name: String, n_bytes: u64, from: Receiver<Result<Read, String>>) -> State {
     match from.try_recv() {
         Ok(Ok(read)) => State::Open(Box::new(Opened::new(name, n_bytes, read))),
@@ -156,9 +172,13 @@ fn read(bytes: Vec<u8>) -> Result<Read, String> {
     let snapshot = Arc::new(snapshot);
     let n_events = |device: &usize| snapshot.traces.get(*device).map_or(0, Vec::len);
     let device = (0..snapshot.traces.len()).rev().max_by_key(n_events).unwrap_or(0);
+    Ok(analysed(snapshot, device))
+}
+
+fn analysed(snapshot: Arc<Snapshot>, device: usize) -> Read {
     let analysis = Arc::new(Analysis::of(&snapshot, device, &Options::default()));
     let scene = Scene::new(Arc::clone(&snapshot), Arc::clone(&analysis), Colour::default());
-    Ok(Read { snapshot, analysis, scene })
+    Read { snapshot, analysis, scene }
 }
 
 impl Opened {
@@ -170,6 +190,7 @@ impl Opened {
             look: Look::whole(read.scene.n_events(), timeline.peak(), shows_reserved),
             answers: super::answer::Answers::of(&read.snapshot, &read.analysis),
             scene: read.scene,
+            wants_device: None,
             name,
             n_bytes,
             timeline: Timeline::default(),
@@ -177,6 +198,16 @@ impl Opened {
             log: Log::default(),
             icicle: Icicle::default(),
         }
+    }
+
+    /// Devices of which the file tells something.
+    pub fn devices(&self) -> Vec<usize> {
+        let snapshot = &self.scene.snapshot;
+        let is_told = |device: &usize| {
+            let has_events = snapshot.traces.get(*device).is_some_and(|events| !events.is_empty());
+            has_events || snapshot.segments.iter().any(|segment| segment.device as usize == *device)
+        };
+        (0..snapshot.traces.len()).filter(is_told).collect()
     }
 
     /// What of the look differs from how a snapshot opens, for the address.

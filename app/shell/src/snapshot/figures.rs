@@ -8,7 +8,7 @@ use vramlab_kit::paint::Area;
 use vramlab_kit::tokens::{Tokens, Type};
 use vramlab_kit::widgets::{Mark, check_box, legend, segmented};
 use vramlab_units::{Bytes, Lang, Text, show};
-use vramlab_views::snapshot::{Colour, Kind, histogram, moment};
+use vramlab_views::snapshot::{Colour, Kind, histogram, life_lines, moment, stack_lines};
 
 const OVER_TIME: Text = Text::new("显存随时间的变化", "Memory over time");
 const COLOURS: Text = Text::new("颜色", "Colour");
@@ -32,6 +32,8 @@ const MAP_WORDS: Text = Text::new(
 );
 const HOLE: Text = Text::new("在用块之间的空洞", "hole beside blocks in use");
 const FREE: Text = Text::new("整段空闲（缓存）", "wholly free, cached");
+const CHOSEN: Text = Text::new("选中的块", "The chosen block");
+const LET_GO: Text = Text::new("取消选中", "Let go of it");
 const LOG: Text = Text::new("分配器日志", "The allocator's log");
 const EVENTS: Text = Text::new("事件", "Events");
 const KINDS: [(Kind, Text); 5] = [
@@ -130,7 +132,27 @@ pub fn map(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
         );
         ui.add_space(tokens.space.xs);
         opened.map.ui(ui, tokens, lang, &opened.scene, &mut opened.look);
+        chosen_ui(ui, tokens, lang, opened);
     });
+}
+
+/// The block that was pressed: for whoever has no pointer to rest on it.
+fn chosen_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
+    let Some(idx) = opened.look.life else { return };
+    let Some(stack) = opened.scene.life(idx).map(|life| life.stack) else { return };
+    ui.add_space(tokens.space.s);
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(CHOSEN.get(lang)).font(tokens.font(Type::NoteStrong)).color(tokens.ink));
+        if widgets::link(ui, tokens, LET_GO.get(lang)).clicked() {
+            opened.look.life = None;
+        }
+    });
+    for line in life_lines(&opened.scene, idx, lang) {
+        parts::note(ui, tokens, &line, tokens.ink);
+    }
+    for line in stack_lines(&opened.scene, stack, 16, lang) {
+        ui.add(egui::Label::new(RichText::new(line).font(tokens.font(Type::MonoSmall)).color(tokens.muted)).wrap());
+    }
 }
 
 /// The log with its filters.

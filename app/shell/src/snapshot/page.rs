@@ -8,6 +8,7 @@ use crate::snapshot::{about, answer, empty, figures};
 use crate::widgets;
 use egui::{RichText, ScrollArea, Ui};
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
+use vramlab_kit::widgets::segmented;
 use vramlab_units::{Bytes, Lang, Text, show};
 
 const TITLE: Text = Text::new("显存快照", "Memory snapshot");
@@ -19,6 +20,7 @@ const READING: Text = Text::new("正在读 {name}（{size}）…", "Reading {nam
 const FAILED: Text = Text::new("读不出来 · {name}：{why}", "cannot be read · {name}: {why}");
 const OTHER: Text = Text::new("打开另一份…", "Open another…");
 const CLOSE: Text = Text::new("关闭", "Close");
+const DEVICE: Text = Text::new("设备", "Device");
 /// The page may be wider than a chapter: time runs right.
 const COLUMN: f32 = 1280.0;
 
@@ -108,6 +110,7 @@ fn opened_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened, acti
         }
         closes = widgets::link(ui, tokens, CLOSE.get(lang)).clicked();
     });
+    devices_ui(ui, tokens, lang, opened);
     ui.add_space(tokens.space.m);
     answer::ui(ui, tokens, lang, &opened.scene.snapshot, &opened.scene.analysis, &opened.answers);
     for figure in [figures::timeline, figures::map, figures::log, figures::stacks] {
@@ -121,4 +124,18 @@ fn opened_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened, acti
         actions.push(Action::SnapshotAddress(if closes { Default::default() } else { params }));
     }
     closes
+}
+
+/// A choice among the devices of the file, if there are several.
+fn devices_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
+    let devices = opened.devices();
+    if devices.len() < 2 {
+        return;
+    }
+    let names: Vec<(usize, String)> = devices.iter().map(|device| (*device, format!("cuda:{device}"))).collect();
+    let options: Vec<(usize, &str)> = names.iter().map(|(device, name)| (*device, name.as_str())).collect();
+    let mut device = opened.scene.analysis.device;
+    if segmented(ui, tokens, DEVICE.get(lang), &mut device, &options) {
+        opened.wants_device = Some(device);
+    }
 }

@@ -20,5 +20,5 @@ pub use log::Log;
 pub use look::{Filter, Kind, Look};
 pub use map::Map;
 pub use scene::{Colour, Scene, band_chip};
-pub use timeline::Timeline;
+pub use timeline::{Timeline, life_lines};
 pub use words::{moment, stack_lines};
