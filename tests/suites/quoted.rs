@@ -10,7 +10,7 @@ type Quote = (&'static str, &'static str, &'static str, f64, f64, &'static str);
 const MIB: f64 = 1_048_576.0;
 
 const QUOTES: &[Quote] = &[
-    ("01_bottleneck", "in_flight/main", "w4u1", 2048.0, 1.0, "2571"),
+    ("01_bottleneck", "in_flight/main", "w4u1", 2048.0, 1.0, "2572"),
     ("01_bottleneck", "in_flight/main", "w16u1", 512.0, 1.0, "2434"),
     ("01_bottleneck", "in_flight/main", "w16u4", 512.0, 1.0, "4308"),
     ("01_bottleneck", "pointer_chase/main", "chase", 4096.0, 1.0, "16"),
