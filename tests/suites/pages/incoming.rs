@@ -127,5 +127,5 @@ fn the_overlay_says_what_will_happen() {
     assert_eq!(files.len(), 1);
     let (name, line) = &files[0];
     assert_eq!(name, "b.bin");
-    assert!(line.contains("a PyTorch memory snapshot") && line.contains("chapter 18"), "{line}");
+    assert!(line.contains("a PyTorch memory snapshot") && line.contains("opens at once"), "{line}");
 }

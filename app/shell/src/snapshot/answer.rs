@@ -49,6 +49,11 @@ const REPLAYED: Text = Text::new(
     "Each row replays the recorded requests under that setting. The replay under the recorded one was checked address by address: {right} of {all} agree.",
 );
 
+const AFRESH: Text = Text::new(
+    "录制前就在的块按地址顺序重新申请，所以起点可能差几段。",
+    " Blocks from before the recording are asked for afresh, by address, so the start may differ by a few segments.",
+);
+
 /// What is said about one device.
 pub struct Answers {
     roles: Vec<Holder>,
@@ -196,7 +201,9 @@ fn what_if_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, analysis: &Analysis, ans
         ui.add_space(tokens.space.xs);
         let (right, all) = (analysis.replay.n_right, analysis.replay.n_allocs);
         let words = REPLAYED.get(lang).replace("{right}", &right.to_string()).replace("{all}", &all.to_string());
-        ui.label(RichText::new(words).font(tokens.font(Type::Small)).color(tokens.muted));
+        let afresh = if analysis.lives.iter().any(|life| life.from.is_none()) { AFRESH.get(lang) } else { "" };
+        let words = RichText::new(words + afresh).font(tokens.font(Type::Small)).color(tokens.muted);
+        ui.add(egui::Label::new(words).wrap());
     });
 }
 

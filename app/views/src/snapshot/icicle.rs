@@ -17,6 +17,8 @@ const NONE: Text = Text::new("此刻没有在用的块", "nothing is in use at t
 
 const ROW: f32 = 22.0;
 const ROWS: f32 = 14.0;
+/// A frame narrower than this has no room for a word.
+const READABLE: f32 = 40.0;
 
 /// The figure's own memory between frames.
 #[derive(Default)]
@@ -49,7 +51,11 @@ impl Icicle {
         }
         let row = tokens.px(ROW);
         let n_rows = self.nodes.iter().map(|node| node.depth + 1).max().unwrap_or(1);
-        let height = row * ROWS.min(n_rows as f32) + tokens.px(2.0);
+        // As high as what can be read; a thin and deep stack is scrolled to.
+        let least = tokens.px(READABLE) / ui.available_width().max(1.0);
+        let can_be_read = |node: &&Node| node.bytes as f32 >= whole as f32 * least;
+        let n_read = self.nodes.iter().filter(can_be_read).map(|node| node.depth + 1).max().unwrap_or(1).max(4);
+        let height = row * ROWS.min(n_read as f32).min(n_rows as f32) + tokens.px(2.0);
         ui.spacing_mut().item_spacing.y = 0.0;
         let area = ScrollArea::vertical().id_salt("icicle").max_height(height).auto_shrink([false, true]);
         let mut pressed = None;
