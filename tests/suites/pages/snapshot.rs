@@ -166,3 +166,27 @@ fn a_frame_over_very_many_events() {
     println!("{} events: open after {:.2} s, a frame takes {ms:.2} ms", found["n_events"], opened.as_secs_f64());
     assert!(ms < 400.0, "a frame takes {ms:.0} ms");
 }
+
+/// Dragging over a part shows it, a double click all; resting on the area tells whose block it is and where it came from.
+#[test]
+fn the_pointer_zooms_and_tells() {
+    let mut desk = dropped("mlp_adam");
+    let rect = desk.harness.get_by_label_contains("Memory over time. ").rect();
+    let at = |share: f32| egui::pos2(rect.left() + rect.width() * share, rect.bottom() - rect.height() * 0.2);
+    desk.harness.hover_at(at(0.5));
+    desk.harness.run_steps(60);
+    for text in ["optimizer state: ", "torch/optim/adam.py", "events "] {
+        assert!(desk.has(text), "{text}");
+    }
+    desk.harness.drag_at(at(0.4));
+    desk.harness.run_ok();
+    desk.harness.hover_at(at(0.7));
+    desk.harness.run_ok();
+    desk.harness.drop_at(at(0.7));
+    desk.harness.run_ok();
+    let window = desk.said()["snapshot"]["window"].clone();
+    let (from, until) = (window[0].as_u64().unwrap(), window[1].as_u64().unwrap());
+    assert!((110..160).contains(&from) && (260..300).contains(&until), "{window}");
+    desk.click("Show all");
+    assert_eq!(desk.said()["snapshot"]["window"], serde_json::json!([0, 413]));
+}
