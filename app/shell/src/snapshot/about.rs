@@ -27,10 +27,10 @@ const UNEXPLAINED: Text = Text::new(
 const MOST: usize = 40;
 
 /// The card at the end of the page.
-pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, snapshot: &Snapshot, analysis: &Analysis) {
+pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, snapshot: &Snapshot, analysis: &Analysis, before: (usize, u64)) {
     widgets::card(ui, tokens, |ui| {
         parts::heading(ui, tokens, TITLE.get(lang));
-        before_ui(ui, tokens, lang, analysis);
+        before_ui(ui, tokens, lang, before);
         let settings: Vec<String> = snapshot.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         list_ui(ui, tokens, lang, SETTINGS, &settings);
         let phase =
@@ -52,9 +52,7 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, snapshot: &Snapshot, analysi
     });
 }
 
-fn before_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, analysis: &Analysis) {
-    let before = analysis.lives.iter().filter(|life| life.from.is_none());
-    let (n, sum) = before.fold((0_usize, 0_u64), |(n, sum), life| (n + 1, sum.saturating_add(life.size)));
+fn before_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, (n, sum): (usize, u64)) {
     if n > 0 {
         let size = vramlab_units::show::bytes_binary(vramlab_units::Bytes(sum));
         let words = BEFORE.get(lang).replace("{n}", &n.to_string()).replace("{size}", &size);

@@ -60,6 +60,8 @@ pub struct Answers {
     sites: Vec<Holder>,
     cache: Cache,
     pub findings: Vec<Finding>,
+    /// Blocks from before the recording, and their bytes.
+    pub before: (usize, u64),
     what_if: Option<Vec<(String, WhatIf)>>,
     waits_for: Option<Receiver<Vec<(String, WhatIf)>>>,
 }
@@ -72,6 +74,11 @@ impl Answers {
             sites: holders(snapshot, analysis, peak, By::Site),
             cache: cache(snapshot, analysis),
             findings: findings(snapshot, analysis),
+            before: analysis
+                .lives
+                .iter()
+                .filter(|life| life.from.is_none())
+                .fold((0, 0), |(n, sum), life| (n + 1, sum.saturating_add(life.size))),
             what_if: None,
             waits_for: None,
         }
@@ -201,7 +208,7 @@ fn what_if_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, analysis: &Analysis, ans
         ui.add_space(tokens.space.xs);
         let (right, all) = (analysis.replay.n_right, analysis.replay.n_allocs);
         let words = REPLAYED.get(lang).replace("{right}", &right.to_string()).replace("{all}", &all.to_string());
-        let afresh = if analysis.lives.iter().any(|life| life.from.is_none()) { AFRESH.get(lang) } else { "" };
+        let afresh = if answers.before.0 > 0 { AFRESH.get(lang) } else { "" };
         let words = RichText::new(words + afresh).font(tokens.font(Type::Small)).color(tokens.muted);
         ui.add(egui::Label::new(words).wrap());
     });

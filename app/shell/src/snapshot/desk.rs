@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use vramlab_snapshot::Snapshot;
 use vramlab_snapshot::analysis::{Analysis, Options};
 use vramlab_units::{Map, Text, Value};
-use vramlab_views::snapshot::{Colour, Icicle, Log, Look, Map as SegmentMap, Scene, Timeline};
+use vramlab_views::snapshot::{Colour, Histogram, Icicle, Log, Look, Map as SegmentMap, Scene, Timeline};
 
 /// Where the snapshots lie that are part of the program.
 const EXAMPLES: &str = "assets/snapshots/";
@@ -24,12 +24,15 @@ pub struct Opened {
     pub n_bytes: u64,
     pub scene: Scene,
     pub look: Look,
+    /// The moment when most was allocated: looking for it takes a pass over all events.
+    pub peak: usize,
     /// Another device of the file that is to be shown.
     pub wants_device: Option<usize>,
     pub answers: super::answer::Answers,
     pub timeline: Timeline,
     pub map: SegmentMap,
     pub log: Log,
+    pub histogram: Histogram,
     pub icicle: Icicle,
 }
 
@@ -186,8 +189,10 @@ impl Opened {
         let timeline = &read.analysis.timeline;
         let most = |series: &vramlab_snapshot::timeline::Series| series.values().iter().max().copied().unwrap_or(0);
         let shows_reserved = most(&timeline.reserved) <= RESERVED_AT_MOST * most(&timeline.allocated).max(1);
+        let peak = timeline.peak();
         Self {
-            look: Look::whole(read.scene.n_events(), timeline.peak(), shows_reserved),
+            look: Look::whole(read.scene.n_events(), peak, shows_reserved),
+            peak,
             answers: super::answer::Answers::of(&read.snapshot, &read.analysis),
             scene: read.scene,
             wants_device: None,
@@ -196,6 +201,7 @@ impl Opened {
             timeline: Timeline::default(),
             map: SegmentMap::default(),
             log: Log::default(),
+            histogram: Histogram::default(),
             icicle: Icicle::default(),
         }
     }
@@ -220,7 +226,7 @@ impl Opened {
         if self.scene.colour != Colour::default() {
             params.insert("colour".to_owned(), self.scene.colour.id().into());
         }
-        if self.look.cursor != self.scene.analysis.timeline.peak() {
+        if self.look.cursor != self.peak {
             params.insert("cursor".to_owned(), self.look.cursor.into());
         }
         if (self.look.from, self.look.until) != (0, n) {
@@ -244,7 +250,7 @@ impl Opened {
             _ => self.look.show(0.0, n as f64, n),
         }
         let cursor = params.get("cursor").and_then(Value::as_u64).map(|cursor| cursor as usize);
-        self.look.cursor = cursor.unwrap_or_else(|| self.scene.analysis.timeline.peak()).min(n);
+        self.look.cursor = cursor.unwrap_or(self.peak).min(n);
     }
 }
 

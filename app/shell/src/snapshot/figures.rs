@@ -8,7 +8,7 @@ use vramlab_kit::paint::Area;
 use vramlab_kit::tokens::{Tokens, Type};
 use vramlab_kit::widgets::{Mark, check_box, legend, segmented};
 use vramlab_units::{Bytes, Lang, Text, show};
-use vramlab_views::snapshot::{Colour, Kind, histogram, life_lines, moment, stack_lines};
+use vramlab_views::snapshot::{Colour, Kind, life_lines, moment, stack_lines};
 
 const OVER_TIME: Text = Text::new("显存随时间的变化", "Memory over time");
 const COLOURS: Text = Text::new("颜色", "Colour");
@@ -75,7 +75,7 @@ pub fn timeline(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
             if (opened.look.from, opened.look.until) != (0, n) && widgets::link(ui, tokens, WHOLE.get(lang)).clicked() {
                 opened.look.show(0.0, n as f64, n);
             }
-            let peak = opened.scene.analysis.timeline.peak();
+            let peak = opened.peak;
             if opened.look.cursor != peak && widgets::link(ui, tokens, TO_PEAK.get(lang)).clicked() {
                 opened.look.point_at(peak, n);
             }
@@ -194,6 +194,6 @@ pub fn stacks(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
     widgets::card(ui, tokens, |ui| {
         parts::heading(ui, tokens, SIZES.get(lang));
         small(ui, tokens, SIZES_HINT.get(lang));
-        histogram(ui, tokens, lang, &opened.scene, &mut opened.look);
+        opened.histogram.ui(ui, tokens, lang, &opened.scene, &mut opened.look);
     });
 }

@@ -118,7 +118,7 @@ fn opened_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened, acti
         figure(ui, tokens, lang, opened);
     }
     ui.add_space(tokens.space.m);
-    about::ui(ui, tokens, lang, &opened.scene.snapshot, &opened.scene.analysis);
+    about::ui(ui, tokens, lang, &opened.scene.snapshot, &opened.scene.analysis, opened.answers.before);
     let params = opened.params();
     if params != before || closes {
         actions.push(Action::SnapshotAddress(if closes { Default::default() } else { params }));

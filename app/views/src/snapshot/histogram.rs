@@ -17,9 +17,26 @@ struct Bin {
     bytes: u64,
 }
 
-/// The figure. True when the filter changed.
-pub fn histogram(ui: &mut Ui, tokens: &Tokens, lang: Lang, scene: &Scene, look: &mut Look) -> bool {
-    let bins = bins(scene, look);
+/// The figure's own memory between frames.
+#[derive(Default)]
+pub struct Histogram {
+    bins: Vec<Bin>,
+    made_for: Option<(usize, usize, usize)>,
+}
+
+impl Histogram {
+    /// The figure. True when the filter changed.
+    pub fn ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang, scene: &Scene, look: &mut Look) -> bool {
+        let key = (look.from, look.until, std::sync::Arc::as_ptr(&scene.analysis) as usize);
+        if self.made_for != Some(key) {
+            self.made_for = Some(key);
+            self.bins = bins(scene, look).to_vec();
+        }
+        bars(ui, tokens, lang, &self.bins, look)
+    }
+}
+
+fn bars(ui: &mut Ui, tokens: &Tokens, lang: Lang, bins: &[Bin], look: &mut Look) -> bool {
     let used = |bin: &Bin| bin.n > 0;
     let (Some(first), Some(last)) = (bins.iter().position(used), bins.iter().rposition(used)) else { return false };
     let most = bins.iter().map(|bin| bin.n).max().unwrap_or(1).max(1);

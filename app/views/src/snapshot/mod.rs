@@ -14,7 +14,7 @@ mod scene;
 mod timeline;
 mod words;
 
-pub use histogram::histogram;
+pub use histogram::Histogram;
 pub use icicle::Icicle;
 pub use log::Log;
 pub use look::{Filter, Kind, Look};

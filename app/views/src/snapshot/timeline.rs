@@ -33,6 +33,8 @@ const PHASES: f32 = 20.0;
 pub struct Timeline {
     columns: Vec<Column>,
     columns_of: Option<(usize, usize, usize, usize)>,
+    /// What each band holds, column by column.
+    values: Vec<u64>,
     drag_from: Option<f32>,
     hovered: Option<Hovered>,
 }
@@ -90,10 +92,13 @@ impl Timeline {
 
     fn pick_columns(&mut self, scene: &Scene, look: &Look, plot: Rect) {
         let n_pixels = plot.width().max(1.0) as usize;
-        let key = (look.from, look.until, n_pixels, scene.n_events());
+        let key = (look.from, look.until, n_pixels, std::sync::Arc::as_ptr(&scene.bands) as usize);
         if self.columns_of != Some(key) {
             self.columns_of = Some(key);
             self.columns = columns(scene.analysis.timeline.allocated.values(), look.from, look.until, n_pixels);
+            let bands = &scene.bands.all;
+            let of = |column: &Column| bands.iter().map(|band| band.value(column.moment)).collect::<Vec<_>>();
+            self.values = self.columns.iter().flat_map(of).collect();
         }
     }
 
@@ -213,12 +218,11 @@ impl Timeline {
             plot.bottom() - plot.height() * share as f32
         };
         let colors: Vec<Color32> = (0..scene.bands.all.len()).map(|band| scene.color(tokens, band)).collect();
-        for column in &self.columns {
+        for (column, values) in self.columns.iter().zip(self.values.chunks(colors.len().max(1))) {
             let (left, right) = (plot.left() + plot.width() * column.left, plot.left() + plot.width() * column.right);
             let mut below = 0;
-            for (band, color) in scene.bands.all.iter().zip(&colors) {
-                let value = band.value(column.moment);
-                if value > 0 {
+            for (value, color) in values.iter().zip(&colors) {
+                if *value > 0 {
                     let quad = Rect::from_min_max(pos2(left, y(below + value)), pos2(right, y(below)));
                     mesh.add_colored_rect(quad, *color);
                     below += value;
