@@ -111,6 +111,7 @@ mod tests {
         assert_eq!(first("lessons/02_access_patterns/chapter.toml"), (true, true));
         assert_eq!(first("lessons/16_attention/chapter.toml"), (true, false));
         assert_eq!(first("assets/fonts/sans-first.otf"), (true, true));
+        assert_eq!(first("assets/fonts/strong-first.otf"), (true, false));
         assert_eq!(first("assets/fonts/sans-rest.otf"), (true, false));
         assert_eq!(first("assets/traces/h200.vltrace"), (true, false));
         assert_eq!(first("kernels/stride/stride.experiment.toml"), (true, true));

@@ -34,7 +34,7 @@ pub struct FontFile {
 /// All files, in the order in which a character is looked for.
 pub const FILES: [FontFile; 5] = [
     FontFile { path: "assets/fonts/sans-first.otf", is_first: true },
-    FontFile { path: "assets/fonts/strong-first.otf", is_first: true },
+    FontFile { path: "assets/fonts/strong-first.otf", is_first: false },
     FontFile { path: MONO, is_first: true },
     FontFile { path: "assets/fonts/sans-rest.otf", is_first: false },
     FontFile { path: "assets/fonts/strong-rest.otf", is_first: false },
