@@ -184,7 +184,8 @@ fn findings_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, answers: &Answers) {
             Kind::Growth | Kind::LeakSuspect => (Verdict::Caution, GROWS),
         };
         let end = if lang == Lang::Zh { "。" } else { ". " };
-        let words = format!("{}{}{end}{}", word.get(lang), finding.what.get(lang), finding.why.get(lang));
+        let (what, why) = (finding.what.get(lang), finding.why.get(lang));
+        let words = format!("{}{what}{end}{why}{}", word.get(lang), end.trim_end());
         widgets::verdict(ui, tokens, tone, &words);
     }
 }
@@ -195,15 +196,20 @@ fn what_if_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, analysis: &Analysis, ans
     widgets::card(ui, tokens, |ui| {
         parts::heading(ui, tokens, WHAT_IF.get(lang));
         let share = |bytes: u64| (bytes as f64 / most as f64) as f32;
-        row_ui(ui, tokens, RECORDED.get(lang), share(reserved), &bytes(reserved), true);
+        let value = |row: &WhatIf| match (bytes(row.peak_reserved), row.n_ooms) {
+            (size, 0) => size,
+            (size, n) => REFUSED.get(lang).replace("{size}", &size).replace("{n}", &n.to_string()),
+        };
+        let mut lines = vec![(RECORDED.get(lang), share(reserved), bytes(reserved))];
         for (settings, row) in rows {
             let name = if settings.is_empty() { DEFAULTS.get(lang) } else { settings };
-            let size = bytes(row.peak_reserved);
-            let value = match row.n_ooms {
-                0 => size,
-                n => REFUSED.get(lang).replace("{size}", &size).replace("{n}", &n.to_string()),
-            };
-            row_ui(ui, tokens, name, share(row.peak_reserved), &value, false);
+            lines.push((name, share(row.peak_reserved), value(row)));
+        }
+        // The bars begin and end at one place, so that their lengths compare.
+        let width = |text: &str| paint::text(ui, tokens, Type::Mono, tokens.ink, text).size().x;
+        let widest = lines.iter().map(|(.., value)| width(value)).fold(0.0, f32::max);
+        for (idx, (name, share, value)) in lines.iter().enumerate() {
+            row_ui(ui, tokens, (name, value), *share, widest, idx == 0);
         }
         ui.add_space(tokens.space.xs);
         let (right, all) = (analysis.replay.n_right, analysis.replay.n_allocs);
@@ -215,13 +221,13 @@ fn what_if_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, analysis: &Analysis, ans
 }
 
 /// A setting, a bar as long as what it reserves, and the number. In a narrow card the bar goes under its name.
-fn row_ui(ui: &mut Ui, tokens: &Tokens, name: &str, share: f32, value: &str, is_own: bool) {
+fn row_ui(ui: &mut Ui, tokens: &Tokens, (name, value): (&str, &str), share: f32, value_width: f32, is_own: bool) {
     let is_narrow = ui.available_width() < tokens.px(560.0);
     let height = tokens.px(if is_narrow { 40.0 } else { 26.0 });
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(egui::Role::Label, true, format!("{name}: {value}")));
     let number = paint::text(ui, tokens, Type::Mono, tokens.ink, value);
-    let room = rect.width() - number.size().x - tokens.space.m;
+    let room = rect.width() - value_width - tokens.space.m;
     let line = if is_narrow { rect.top() + tokens.px(12.0) } else { rect.center().y };
     let width = if is_narrow { room } else { tokens.px(230.0) };
     let label = paint::elided(ui, tokens, Type::Note, tokens.ink, name, width);
