@@ -20,7 +20,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("kit", &["units"]),
     ("views", &["units", "model", "trace", "lesson", "snapshot", "gpu", "kit"]),
     ("shell", &["units", "model", "trace", "lesson", "sniff", "alloc", "snapshot", "gpu", "content", "kit", "views"]),
-    ("desktop", &["units", "model", "trace", "lesson", "sniff", "alloc", "snapshot", "gpu", "content", "kit", "views", "shell"]),
+    (
+        "desktop",
+        &["units", "model", "trace", "lesson", "sniff", "alloc", "snapshot", "gpu", "content", "kit", "views", "shell"],
+    ),
     ("web", &["units", "trace", "lesson", "gpu", "content", "shell"]),
 ];
 

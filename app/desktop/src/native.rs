@@ -2,8 +2,8 @@
 
 use crate::store::Folder;
 use std::borrow::Cow;
-use std::io::Read as _;
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};

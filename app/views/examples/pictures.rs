@@ -42,8 +42,16 @@ const STATES: &[(&str, &str, &str)] = &[
     ("roofline", "below", r#"{"op": "softmax", "precision": "bf16", "reach_pct": 30}"#),
     ("roofline", "above", r#"{"op": "stencil5", "reach_pct": 130}"#),
     ("roofline", "copy", r#"{"op": "copy", "reach_pct": 90}"#),
-    ("roofline", "levels", r#"{"op": "gemm", "precision": "bf16", "batch": 1024, "tile": "32", "levels": true, "roof": "measured"}"#),
-    ("roofline", "levels70", r#"{"op": "gemm", "precision": "fp32", "batch": 512, "tile": "128", "levels": true, "reach_pct": 70}"#),
+    (
+        "roofline",
+        "levels",
+        r#"{"op": "gemm", "precision": "bf16", "batch": 1024, "tile": "32", "levels": true, "roof": "measured"}"#,
+    ),
+    (
+        "roofline",
+        "levels70",
+        r#"{"op": "gemm", "precision": "fp32", "batch": 512, "tile": "128", "levels": true, "reach_pct": 70}"#,
+    ),
     ("roofline", "batch", r#"{"op": "gemm", "precision": "bf16", "batch": 8}"#),
     ("roofline", "dragged", r#"{"op": "gemm", "precision": "fp8", "batch": 300, "hbm_x": 2, "compute_x": 0.5}"#),
     ("thread_stepper", "even", "{}"),

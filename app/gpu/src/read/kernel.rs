@@ -187,7 +187,8 @@ fn buffer_name(
         item.doc.problem("bad-fill", node.span(), what, None);
     }
     if kind == WithKind::Input && is_blank {
-        let what = format!("{field}: \"{name}\" is an input, so its fill must be random, unit_f32, unit_bf16 or unit_f64");
+        let what =
+            format!("{field}: \"{name}\" is an input, so its fill must be random, unit_f32, unit_bf16 or unit_f64");
         item.doc.problem("bad-fill", node.span(), what, None);
     }
     name

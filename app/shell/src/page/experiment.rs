@@ -6,10 +6,10 @@ use crate::app::App;
 use crate::experiments::{Activity, ExperimentState};
 use crate::page::chart;
 use crate::page::figure::separated;
-use crate::page::prose::markdown_ui;
 use crate::page::lens::{self, Looking};
-use crate::page::{runs, sketch, veil};
+use crate::page::prose::markdown_ui;
 use crate::page::verdict_words::{finding, verdict_ui};
+use crate::page::{runs, sketch, veil};
 use crate::platform::{BackendState, Fetch};
 use crate::text;
 use crate::widgets::{self, Evidence};
@@ -331,8 +331,11 @@ fn run_buttons(
     };
     match app.platform.backend(experiment.backend) {
         BackendState::Unavailable { why, fix } => {
-            ui.add_enabled(false, egui::Button::new(text::RUN_HERE.get(lang)))
-                .on_disabled_hover_text(format!("{}\n{}", why.get(lang), fix.get(lang)));
+            ui.add_enabled(false, egui::Button::new(text::RUN_HERE.get(lang))).on_disabled_hover_text(format!(
+                "{}\n{}",
+                why.get(lang),
+                fix.get(lang)
+            ));
         }
         _ => {
             if widgets::primary(ui, tokens, text::RUN_HERE.get(lang)).clicked() {

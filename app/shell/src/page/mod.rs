@@ -237,9 +237,7 @@ fn step_ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, actions: 
         (None, StepBody::Visualizer(figure)) => {
             figure::ui(app, ui, chapter, step, figure::Source::Visualizer(figure), actions)
         }
-        (None, StepBody::Figure(figure)) => {
-            figure::ui(app, ui, chapter, step, figure::Source::Author(figure), actions)
-        }
+        (None, StepBody::Figure(figure)) => figure::ui(app, ui, chapter, step, figure::Source::Author(figure), actions),
         (None, StepBody::Predict(predict)) => predict::ui(app, ui, chapter, step, predict, actions),
         (None, StepBody::Experiment(experiment)) => experiment::ui(app, ui, chapter, step, experiment, actions),
         (None, StepBody::Check(question)) => {

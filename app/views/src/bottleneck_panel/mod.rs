@@ -41,8 +41,7 @@ impl BottleneckPanel {
             let mut is_changed = false;
             is_changed |= decades(flow, tokens, name(Resource::Memory), &mut work.bytes, (3.0, 12.0), words::bytes);
             is_changed |= decades(flow, tokens, name(Resource::Compute), &mut work.flop, (3.0, 16.0), words::flop);
-            is_changed |=
-                decades(flow, tokens, name(Resource::Launches), &mut work.launches, (0.0, 6.0), number);
+            is_changed |= decades(flow, tokens, name(Resource::Launches), &mut work.launches, (0.0, 6.0), number);
             is_changed |= decades(flow, tokens, name(Resource::Link), &mut work.link_bytes, (3.0, 12.0), words::bytes);
             if is_changed {
                 self.question.preset = Preset::Custom;
