@@ -1,7 +1,7 @@
 //! Stepping through a figure: how many of its steps are over. The state machine and the buttons are the kit's.
 
 use crate::view::ViewCx;
-use egui::Ui;
+use egui::{EventFilter, Key, PointerButton, Response, Ui};
 use vramlab_kit::{Command, Playhead, playback};
 
 /// A place among `total` steps: at least the first is over, and at the last one everything is.
@@ -30,6 +30,31 @@ impl Steps {
 
     pub fn apply(&mut self, command: Command, has_motion: bool) {
         self.head.apply(command, has_motion);
+    }
+
+    /// The keys of a figure that is stepped through: arrows step, Home and End go to the ends, Space plays.
+    pub fn keys(&mut self, ui: &Ui, response: &Response, has_motion: bool) {
+        if response.clicked_by(PointerButton::Primary) {
+            response.request_focus();
+        }
+        if !response.has_focus() {
+            return;
+        }
+        let filter = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+        for (key, command) in [
+            (Key::ArrowRight, Command::StepForward),
+            (Key::ArrowLeft, Command::StepBack),
+            (Key::Home, Command::First),
+            (Key::End, Command::Last),
+        ] {
+            if ui.input(|input| input.key_pressed(key)) {
+                self.apply(command, has_motion);
+            }
+        }
+        if response.clicked() && !response.clicked_by(PointerButton::Primary) {
+            self.apply(Command::Toggle, has_motion);
+        }
     }
 
     /// Another number of steps; a finished figure stays finished.

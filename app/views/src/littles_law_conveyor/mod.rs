@@ -12,11 +12,11 @@ use crate::controls::{self, KeyNumber};
 use crate::figure;
 use crate::steps::Steps;
 use crate::view::{DataTable, View, ViewCx, Visualizer};
-use egui::{EventFilter, Key, PointerButton, Response, Sense, Ui};
+use egui::{Sense, Ui};
 use layout::{Geometry, steps_to_first};
 use paint::Scene;
 use question::{Answer, LEAST_LATENCY_NS, MOST_LATENCY_NS, Question};
-use vramlab_kit::{Command, Slider, Tokens, Verdict};
+use vramlab_kit::{Slider, Tokens, Verdict};
 use vramlab_units::show::with_unit;
 use vramlab_units::{Args, FieldError, FieldSpec, Lang, Map, Text};
 
@@ -76,7 +76,7 @@ impl LittlesLawConveyor {
         let width = ui.available_width().max(figure::LEAST_WIDTH);
         let geometry = Geometry::new(ui.cursor().min, width, tokens.scale, &self.question, answer);
         let (rect, response) = ui.allocate_exact_size(geometry.rect.size(), Sense::click());
-        self.keys(ui, &response, cx.has_motion);
+        self.play.keys(ui, &response, cx.has_motion);
         let now = self.play.now();
         let scene = Scene {
             painter: &ui.painter_at(rect.expand(tokens.px(6.0))),
@@ -93,31 +93,6 @@ impl LittlesLawConveyor {
         figure::focus_ring(ui, tokens, &response);
         figure::speak(&response, &self.finding(lang), response.has_focus().then_some(said.as_str()));
         figure::readout_ui(ui, tokens, &said);
-    }
-
-    /// Arrows step, Home and End go to the ends, Space plays.
-    fn keys(&mut self, ui: &Ui, response: &Response, has_motion: bool) {
-        if response.clicked_by(PointerButton::Primary) {
-            response.request_focus();
-        }
-        if !response.has_focus() {
-            return;
-        }
-        let filter = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
-        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
-        for (key, command) in [
-            (Key::ArrowRight, Command::StepForward),
-            (Key::ArrowLeft, Command::StepBack),
-            (Key::Home, Command::First),
-            (Key::End, Command::Last),
-        ] {
-            if ui.input(|input| input.key_pressed(key)) {
-                self.play.apply(command, has_motion);
-            }
-        }
-        if response.clicked() && !response.clicked_by(PointerButton::Primary) {
-            self.play.apply(Command::Toggle, has_motion);
-        }
     }
 }
 

@@ -12,10 +12,10 @@ use crate::controls::{self, KeyNumber};
 use crate::figure;
 use crate::steps::Steps;
 use crate::view::{DataTable, View, ViewCx, Visualizer};
-use egui::{EventFilter, Key, PointerButton, Response, Sense, Ui};
+use egui::{Sense, Ui};
 use layout::{Geometry, Kind};
 use paint::Scene;
-use vramlab_kit::{Command, Tokens, Verdict};
+use vramlab_kit::{Tokens, Verdict};
 use vramlab_model::access::AccessError;
 use vramlab_model::bank_conflicts::BANKS;
 use vramlab_model::transpose::{self, Cell, Method, Step, TILE, Transpose};
@@ -103,7 +103,7 @@ impl TransposePlayer {
         let width = ui.available_width().max(figure::LEAST_WIDTH);
         let geometry = Geometry::new(ui.cursor().min, width, tokens.scale, self.method);
         let (rect, response) = ui.allocate_exact_size(geometry.rect.size(), Sense::click());
-        self.keys(ui, &response, cx.has_motion);
+        self.play.keys(ui, &response, cx.has_motion);
         let held = replay::after(&self.answered.steps, self.play.now());
         let picked = response.hover_pos().and_then(|pos| geometry.hit(pos)).and_then(|hit| element(&held, hit));
         let scene = Scene {
@@ -123,31 +123,6 @@ impl TransposePlayer {
         figure::focus_ring(ui, tokens, &response);
         figure::speak(&response, &self.finding(lang), response.has_focus().then_some(said.as_str()));
         figure::readout_ui(ui, tokens, &said);
-    }
-
-    /// Arrows step, Home and End go to the ends, Space plays.
-    fn keys(&mut self, ui: &Ui, response: &Response, has_motion: bool) {
-        if response.clicked_by(PointerButton::Primary) {
-            response.request_focus();
-        }
-        if !response.has_focus() {
-            return;
-        }
-        let filter = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
-        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
-        for (key, command) in [
-            (Key::ArrowRight, Command::StepForward),
-            (Key::ArrowLeft, Command::StepBack),
-            (Key::Home, Command::First),
-            (Key::End, Command::Last),
-        ] {
-            if ui.input(|input| input.key_pressed(key)) {
-                self.play.apply(command, has_motion);
-            }
-        }
-        if response.clicked() && !response.clicked_by(PointerButton::Primary) {
-            self.play.apply(Command::Toggle, has_motion);
-        }
     }
 
     fn key_numbers(&self) -> Vec<KeyNumber> {
