@@ -32,6 +32,8 @@ pub(super) struct Block {
     pub range: Option<u32>,
     /// Lookups of its pool when it became free, for garbage collection.
     pub lookups: u64,
+    /// Pending, and the other stream's work is over: the next request takes it back.
+    pub is_done: bool,
     /// The arena's slot is in use.
     pub is_alive: bool,
 }

@@ -220,6 +220,7 @@ impl<D: Device> Caching<D> {
             is_mapped: true,
             range: None,
             lookups: 0,
+            is_done: false,
             is_alive: true,
         }))
     }

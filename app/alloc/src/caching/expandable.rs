@@ -90,6 +90,7 @@ impl<D: Device> Caching<D> {
             is_mapped: false,
             range: Some(self.ranges.len() as u32 - 1),
             lookups: 0,
+            is_done: false,
             is_alive: true,
         });
         self.pools[pool].unmapped.insert((stream, base, id));

@@ -33,10 +33,11 @@ impl<D: Device> Caching<D> {
 
     /// The other stream's work with a pending block is done. The next request, outside a capture, takes it back.
     pub fn event_done(&mut self, id: BlockId) -> Result<(), Error> {
-        let block = self.arena.at(id);
-        if !block.is_alive || block.state != State::Pending || self.done.contains(&id) {
+        let block = self.arena.at_mut(id);
+        if !block.is_alive || block.state != State::Pending || block.is_done {
             return Err(Error::NotPending(id.0));
         }
+        block.is_done = true;
         self.done.push(id);
         Ok(())
     }
@@ -52,6 +53,7 @@ impl<D: Device> Caching<D> {
     pub(super) fn complete(&mut self, id: BlockId) {
         let block = self.arena.at_mut(id);
         block.state = State::Free;
+        block.is_done = false;
         let (size, requested) = (block.size as i64, block.requested as i64);
         let (pool, is_expandable) = (block.pool as usize, block.range.is_some());
         let (prev, next) = (block.prev, block.next);

@@ -101,6 +101,7 @@ impl<D: Device> Caching<D> {
                 is_mapped: true,
                 range,
                 lookups: 0,
+                is_done: false,
                 is_alive: true,
             };
             let id = this.arena.add(block.clone());
