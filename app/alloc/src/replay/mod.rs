@@ -2,9 +2,10 @@
 //!
 //! [`Kind`] names an allocator with its settings; [`Player`] plays a trace through it step by step; [`run`] plays all of
 //! it. `engines.rs` gives the allocators one face, `why.rs` explains a choice as data: the candidates, and for each what
-//! spoke against it.
+//! spoke against it; `frame.rs` is one moment, ready for drawing.
 
 mod engines;
+pub mod frame;
 #[cfg(test)]
 mod tests;
 mod why;
