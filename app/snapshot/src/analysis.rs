@@ -6,8 +6,9 @@ use crate::lives::{Life, lives};
 use crate::model::{Action, Event, Snapshot, StackId};
 use crate::oom::{Oom, ooms};
 use crate::replay::{Replay, config_of, replay};
-use crate::roles::{Role, Rule, roles};
-use crate::segments::{SegmentMap, at};
+use crate::roles::{Role, roles};
+use crate::rules::Rule;
+use crate::segments::{SegmentMap, Stays, at};
 use crate::sites::Sites;
 use crate::steps::{Steps, steps};
 use crate::timeline::Timeline;
@@ -39,6 +40,8 @@ pub struct Analysis {
     pub ooms: Vec<Oom>,
     /// Events that give or take memory of the device.
     pub segment_events: Vec<u32>,
+    /// Of each of these, whether what it gives stays to the end.
+    pub stays: Stays,
     pub n_unknown_frees: u64,
     pub n_overwritten: u64,
 }
@@ -64,6 +67,7 @@ impl Analysis {
             growth,
             ooms: Vec::new(),
             segment_events: Vec::new(),
+            stays: Stays::default(),
             n_unknown_frees: lives.n_unknown_frees,
             n_overwritten: lives.n_overwritten,
         };
@@ -73,8 +77,14 @@ impl Analysis {
         };
         let events = this.events(snapshot);
         this.segment_events = (0..events.len() as u32).filter(|idx| gives(&events[*idx as usize])).collect();
+        this.stays = Stays::of(events, &this.segment_events);
         this.ooms = ooms(snapshot, &this, options.capacity);
         this
+    }
+
+    /// Judges every role anew, by these rules first.
+    pub fn apply_rules(&mut self, snapshot: &Snapshot, rules: &[Rule]) {
+        self.roles = roles(snapshot, self.device, &self.lives, &self.steps, rules);
     }
 
     /// Events of this device.
@@ -166,8 +176,14 @@ pub struct Node {
 
 /// The stacks of what was allocated after `at` events, outermost frame first. Node 0 is all of it.
 pub fn icicle(snapshot: &Snapshot, analysis: &Analysis, at: usize) -> Vec<Node> {
+    icicle_of(snapshot, analysis, at, &|_| true)
+}
+
+/// The same of those lives that pass.
+pub fn icicle_of(snapshot: &Snapshot, analysis: &Analysis, at: usize, passes: &dyn Fn(u32) -> bool) -> Vec<Node> {
     let mut by_stack: FastMap<StackId, (u64, u64)> = FastMap::default();
-    for life in analysis.lives.iter().filter(|life| life.is_allocated(at)) {
+    let lives = analysis.lives.iter().enumerate();
+    for (_, life) in lives.filter(|(idx, life)| life.is_allocated(at) && passes(*idx as u32)) {
         let entry = by_stack.entry(life.stack).or_default();
         entry.0 = entry.0.saturating_add(life.size);
         entry.1 += 1;

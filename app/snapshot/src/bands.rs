@@ -3,8 +3,9 @@
 
 use crate::analysis::Analysis;
 use crate::fast::FastMap;
+use crate::lives::Life;
 use crate::model::Snapshot;
-use crate::peak::{By, Key, holders, key, label};
+use crate::peak::{By, Key, key, label};
 use crate::timeline::Series;
 use vramlab_units::Localized;
 
@@ -36,6 +37,9 @@ impl Band {
     }
 }
 
+/// The place of a life that is in no band.
+pub const OUTSIDE: u16 = u16::MAX;
+
 /// The bands of a device, and which of them each life is in.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bands {
@@ -47,15 +51,29 @@ pub struct Bands {
 
 /// The `top` groups that held most at the peak, and the rest as one.
 pub fn bands(snapshot: &Snapshot, analysis: &Analysis, by: By, top: usize) -> Bands {
+    bands_of(snapshot, analysis, by, top, &|_| true)
+}
+
+/// The same of those lives that pass; the others are in no band.
+pub fn bands_of(
+    snapshot: &Snapshot,
+    analysis: &Analysis,
+    by: By,
+    top: usize,
+    passes: &dyn Fn(u32) -> bool,
+) -> Bands {
     let peak = analysis.timeline.peak();
-    let mut largest: Vec<(Key, u64)> =
-        holders(snapshot, analysis, peak, by).into_iter().map(|holder| (holder.key, holder.bytes)).collect();
+    let mut largest = largest(analysis, by, peak, passes);
     largest.truncate(top.min(usize::from(u16::MAX) - 1));
     let places: FastMap<Key, usize> = largest.iter().enumerate().map(|(idx, (key, _))| (*key, idx)).collect();
     // Event, band, change of bytes.
     let mut changes: Vec<Vec<(u32, i64)>> = vec![Vec::new(); largest.len() + 1];
     let mut of_life = Vec::with_capacity(analysis.lives.len());
     for (idx, life) in analysis.lives.iter().enumerate() {
+        if !passes(idx as u32) {
+            of_life.push(OUTSIDE);
+            continue;
+        }
         let place = places.get(&key(analysis, by, idx)).copied().unwrap_or(largest.len());
         of_life.push(place as u16);
         if life.was_pending {
@@ -73,6 +91,27 @@ pub fn bands(snapshot: &Snapshot, analysis: &Analysis, by: By, top: usize) -> Ba
     let has_rest = of_life.iter().any(|place| usize::from(*place) == largest.len());
     let all = all.filter(|band| band.key.is_some() || has_rest).collect();
     Bands { all, of_life }
+}
+
+/// Keys and bytes of those that pass, largest first: at the peak, or over all time if none of them is there then.
+fn largest(analysis: &Analysis, by: By, peak: usize, passes: &dyn Fn(u32) -> bool) -> Vec<(Key, u64)> {
+    let sums = |is_counted: &dyn Fn(&Life) -> bool| {
+        let mut sums: FastMap<Key, u64> = FastMap::default();
+        for (idx, life) in analysis.lives.iter().enumerate() {
+            if is_counted(life) && passes(idx as u32) {
+                let sum = sums.entry(key(analysis, by, idx)).or_default();
+                *sum = sum.saturating_add(life.size);
+            }
+        }
+        sums
+    };
+    let mut found = sums(&|life| life.is_allocated(peak));
+    if found.is_empty() {
+        found = sums(&|_| true);
+    }
+    let mut out: Vec<(Key, u64)> = found.into_iter().collect();
+    out.sort_by_key(|(key, bytes)| (std::cmp::Reverse(*bytes), *key));
+    out
 }
 
 fn band(key: Option<Key>, label: Localized, mut changes: Vec<(u32, i64)>, peak: usize) -> Band {

@@ -8,22 +8,30 @@
 //! What is asked of a snapshot begins at `analysis.rs`: every block's life and the running totals (`lives.rs`,
 //! `timeline.rs`), who held the memory (`peak.rs`, `bands.rs`, `sites.rs`, `roles.rs`), steps and what grows over them
 //! (`steps.rs`, `growth.rs`), the address space at any event (`segments.rs`), why a request was refused (`oom.rs`), other
-//! settings (`what_if.rs`), and all of it in words (`findings.rs`). `summary.rs` explains PyTorch's own tables.
+//! settings (`what_if.rs`), and all of it in words (`findings.rs`). `rules.rs` are the reader's own words about roles.
+//! Two snapshots are held against each other by `compare.rs`, the ranks of a job by `ranks.rs`; `pools.rs` takes the
+//! address space apart by pool. `summary.rs` explains PyTorch's own tables.
 
 pub mod analysis;
 pub mod bands;
 mod compact;
+pub mod compare;
 mod fast;
 pub mod findings;
 pub mod growth;
+mod homes;
 pub mod lives;
 pub mod model;
 pub mod oom;
 pub mod peak;
 pub mod pickle;
+pub mod policies;
+pub mod pools;
+pub mod ranks;
 mod read;
 pub mod replay;
 pub mod roles;
+pub mod rules;
 pub mod segments;
 pub mod sites;
 mod start;

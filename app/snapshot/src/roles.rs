@@ -3,6 +3,7 @@
 
 use crate::lives::Life;
 use crate::model::{Action, Event, Snapshot, StackId};
+use crate::rules::Rule;
 use crate::sites::frame_text;
 use crate::steps::{Phase, Steps};
 use vramlab_units::Text;
@@ -60,13 +61,6 @@ impl Role {
             Self::Unknown => Text::new("未知", "unknown"),
         }
     }
-}
-
-/// The reader's word: a block whose stack has a frame that contains `contains` has this role.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
-    pub contains: String,
-    pub role: Role,
 }
 
 /// What a stack alone tells.
@@ -197,19 +191,25 @@ fn optimizer_runs(events: &[Event], kind_of: impl Fn(StackId) -> Kind) -> Vec<(u
 
 fn kind(snapshot: &Snapshot, stack: StackId, rules: &[Rule]) -> Kind {
     let mut found = Kind::Empty;
+    if let Some(role) = ruled(snapshot, stack, rules) {
+        return Kind::Ruled(role);
+    }
     for frame in snapshot.stack(stack) {
-        if !rules.is_empty() {
-            let text = frame_text(snapshot, &frame);
-            if let Some(rule) = rules.iter().find(|rule| text.contains(&rule.contains)) {
-                return Kind::Ruled(rule.role);
-            }
-        }
         let here = frame_kind(snapshot.text(frame.file), snapshot.text(frame.name));
         if strength(here) > strength(found) {
             found = here;
         }
     }
     found
+}
+
+/// What the first rule that fits any frame says.
+fn ruled(snapshot: &Snapshot, stack: StackId, rules: &[Rule]) -> Option<Role> {
+    if rules.is_empty() {
+        return None;
+    }
+    let frames: Vec<String> = snapshot.stack(stack).map(|frame| frame_text(snapshot, &frame)).collect();
+    rules.iter().find(|rule| frames.iter().any(|frame| rule.pattern.matches(frame))).map(|rule| rule.role)
 }
 
 fn frame_kind(file: &str, name: &str) -> Kind {

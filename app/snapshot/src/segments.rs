@@ -1,8 +1,9 @@
 //! The address space at any moment: segments, the blocks and holes in them, and what of the cache is of use.
 
 use crate::analysis::Analysis;
-use crate::model::{Action, BlockState, Segment, Snapshot};
+use crate::model::{Action, Block, BlockState, Segment, Snapshot};
 use std::collections::BTreeMap;
+use vramlab_alloc::tally::{Breach, Part, breaches};
 
 /// Pages of expandable segments go back to the device one by one.
 const SMALL_PAGE: u64 = 2 << 20;
@@ -36,6 +37,8 @@ pub struct SegmentAt {
     pub stream: u32,
     /// (0, 0) is the default pool; others belong to CUDA graphs.
     pub pool: (u64, u64),
+    /// Only segments that are there at the end name their pool. Of those that were gone by then `pool` is a guess.
+    pub is_pool_known: bool,
     pub is_small: bool,
     pub is_expandable: bool,
     /// By address, without a gap.
@@ -90,6 +93,10 @@ impl Metrics {
     }
 
     pub fn of(segments: &[SegmentAt]) -> Self {
+        Self::of_each(segments.iter())
+    }
+
+    pub fn of_each<'a>(segments: impl Iterator<Item = &'a SegmentAt>) -> Self {
         let mut out = Self::default();
         for segment in segments {
             out.reserved = out.reserved.saturating_add(segment.size);
@@ -144,6 +151,7 @@ struct Stretch {
     stream: u32,
     is_small: bool,
     pool: (u64, u64),
+    is_pool_known: bool,
     is_expandable: bool,
 }
 
@@ -162,6 +170,7 @@ pub fn at(snapshot: &Snapshot, analysis: &Analysis, at: usize) -> SegmentMap {
             size: stretch.size,
             stream: stretch.stream,
             pool: stretch.pool,
+            is_pool_known: stretch.is_pool_known,
             is_small: stretch.is_small,
             is_expandable: stretch.is_expandable,
             pieces: pieces(analysis, &live[first..last], address, end, at),
@@ -204,10 +213,12 @@ fn stretches(snapshot: &Snapshot, analysis: &Analysis, at: usize) -> BTreeMap<u6
     for part in &before.parts {
         let pool = before.pools.get(part.private_pool as usize).copied().unwrap_or_default();
         let (size, stream, is_small, is_expandable) = (part.size, part.stream, part.is_small, part.is_expandable);
-        all.insert(part.address, Stretch { size, stream, is_small, pool, is_expandable });
+        // A part that goes back to the device in the window is only known by its going.
+        let is_pool_known = is_expandable || !analysis.stays.gone.contains_key(&part.address);
+        all.insert(part.address, Stretch { size, stream, is_small, pool, is_pool_known, is_expandable });
     }
     let events = analysis.events(snapshot);
-    for idx in analysis.segment_events.iter().take_while(|idx| (**idx as usize) < at) {
+    for (place, idx) in analysis.segment_events.iter().enumerate().take_while(|(_, idx)| (**idx as usize) < at) {
         let event = &events[*idx as usize];
         match event.action {
             Action::SegmentAlloc | Action::SegmentMap => {
@@ -220,6 +231,7 @@ fn stretches(snapshot: &Snapshot, analysis: &Analysis, at: usize) -> BTreeMap<u6
                         stream: event.stream,
                         is_small: known.map_or(event.size == SMALL_PAGE, |segment| segment.is_small),
                         pool: known.map_or((0, 0), |segment| segment.pool),
+                        is_pool_known: known.is_some() && analysis.stays.events.get(place).copied().unwrap_or(false),
                         is_expandable,
                     },
                 );
@@ -228,6 +240,32 @@ fn stretches(snapshot: &Snapshot, analysis: &Analysis, at: usize) -> BTreeMap<u6
         }
     }
     join(all)
+}
+
+/// Of what gives memory, whether that stays to the end: only then does the file name its pool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stays {
+    /// One for each of [`Analysis::segment_events`]; false for those that take memory.
+    events: Vec<bool>,
+    /// Native segments from before the first event that go in the window, by address.
+    gone: crate::fast::FastMap<u64, ()>,
+}
+
+impl Stays {
+    /// A run of mapped pages belongs to one pool for as long as its range is reserved.
+    pub fn of(events: &[crate::Event], segment_events: &[u32]) -> Self {
+        let mut out = Self { events: vec![false; segment_events.len()], ..Self::default() };
+        for (place, idx) in segment_events.iter().enumerate().rev() {
+            let event = &events[*idx as usize];
+            match event.action {
+                Action::SegmentFree => drop(out.gone.insert(event.address, ())),
+                Action::SegmentAlloc => out.events[place] = out.gone.remove(&event.address).is_none(),
+                Action::SegmentMap => out.events[place] = true,
+                _ => {}
+            }
+        }
+        out
+    }
 }
 
 fn segment_around(snapshot: &Snapshot, device: usize, address: u64) -> Option<&Segment> {
@@ -253,8 +291,8 @@ fn cut(all: &mut BTreeMap<u64, Stretch>, address: u64, size: u64) {
     for start in touched {
         let Some(run) = all.remove(&start) else { continue };
         let until = start.saturating_add(run.size);
-        let Stretch { stream, is_small, pool, is_expandable, .. } = run;
-        let rest = |size| Stretch { size, stream, is_small, pool, is_expandable };
+        let Stretch { stream, is_small, pool, is_pool_known, is_expandable, .. } = run;
+        let rest = |size| Stretch { size, stream, is_small, pool, is_pool_known, is_expandable };
         if until > end {
             all.insert(end, rest(until - end));
         }
@@ -283,18 +321,14 @@ fn join(all: BTreeMap<u64, Stretch>) -> BTreeMap<u64, Stretch> {
 
 /// Contradictions in a recorded segment: blocks that do not fill it, gaps, free blocks side by side.
 pub fn violations(segment: &Segment) -> Vec<String> {
-    let mut out = Vec::new();
-    let sum: u64 = segment.blocks.iter().map(|block| block.size).fold(0, u64::wrapping_add);
+    let part =
+        |block: &Block| Part { address: block.address, size: block.size, is_free: block.state == BlockState::Inactive };
+    let parts: Vec<Part> = segment.blocks.iter().map(part).collect();
     let at = format!("segment 0x{:x}", segment.address);
-    if sum != segment.size {
-        out.push(format!("{at}: its blocks sum to {sum} bytes, it has {}", segment.size));
-    }
-    for pair in segment.blocks.windows(2) {
-        if pair[0].address.wrapping_add(pair[0].size) != pair[1].address {
-            out.push(format!("{at}: there is a gap or an overlap at 0x{:x}", pair[1].address));
-        } else if pair.iter().all(|block| block.state == BlockState::Inactive) {
-            out.push(format!("{at}: two free blocks lie side by side at 0x{:x}", pair[1].address));
-        }
-    }
-    out
+    let words = |breach: Breach| match breach {
+        Breach::Sum { found, size } => format!("{at}: its blocks sum to {found} bytes, it has {size}"),
+        Breach::Gap { address } => format!("{at}: there is a gap or an overlap at 0x{address:x}"),
+        Breach::Unmerged { address } => format!("{at}: two free blocks lie side by side at 0x{address:x}"),
+    };
+    breaches(segment.size, &parts).into_iter().map(words).collect()
 }

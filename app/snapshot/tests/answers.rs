@@ -8,7 +8,8 @@ use vramlab_snapshot::findings::{Kind, findings};
 use vramlab_snapshot::growth::Verdict;
 use vramlab_snapshot::oom::Cause;
 use vramlab_snapshot::peak::{By, holders};
-use vramlab_snapshot::roles::{Role, Rule};
+use vramlab_snapshot::roles::Role;
+use vramlab_snapshot::rules::Rule;
 use vramlab_snapshot::steps::How;
 use vramlab_snapshot::summary::{METRICS, Pool, read_stats, read_text};
 use vramlab_snapshot::what_if::replay_under;
@@ -210,7 +211,7 @@ fn a_convolutional_training_is_mostly_activations() {
 #[test]
 fn a_rule_of_the_reader_wins() {
     let snapshot = read(&data("snapshots/kv_cat.pickle.gz"), 64 << 20).unwrap();
-    let rules = vec![Rule { contains: "train.py:79".to_owned(), role: Role::Activation }];
+    let rules = vec![Rule::contains("train.py:79", Role::Activation)];
     let analysis = Analysis::of(&snapshot, 0, &Options { rules, capacity: None });
     let held = holders(&snapshot, &analysis, analysis.timeline.peak(), By::Role);
     assert_eq!(held[0].label.en.as_deref(), Some("activations"));
