@@ -4,15 +4,20 @@
 //! [`caching::Device`] for memory, so that a simulated card, a recorded one and a real one are the same to it. Beside it
 //! stand TensorFlow's and XLA's `bfc.rs` with JAX's settings in `jax.rs`, the stream-ordered pool of `cudaMallocAsync`,
 //! and `plain.rs`, the driver alone. `replay/` plays one `trace.rs` through any of them and says why each block
-//! was taken.
+//! was taken. Rules that recordings and typed numbers are judged by alike: `refusal.rs` (why a request failed), `drift.rs`
+//! (whether memory grows from step to step), `tally.rs` (what must hold inside a segment).
 
 pub mod bfc;
 pub mod caching;
+pub mod drift;
 pub mod generate;
 pub mod jax;
 pub mod plain;
+pub mod refusal;
 pub mod replay;
 pub mod stream_pool;
+pub mod tally;
+pub mod tensorflow;
 mod tiles;
 pub mod trace;
 

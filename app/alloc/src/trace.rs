@@ -319,7 +319,7 @@ impl Builder {
 }
 
 /// Bytes of `512`, `9M`, `1.5G`, `-1`; nothing if that is no whole number of bytes.
-fn size_of(text: &str) -> Option<i128> {
+pub fn size_of(text: &str) -> Option<i128> {
     let (digits, unit) = match text.char_indices().last()? {
         (at, 'K' | 'k') => (&text[..at], 1 << 10),
         (at, 'M' | 'm') => (&text[..at], 1 << 20),

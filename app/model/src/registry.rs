@@ -20,11 +20,17 @@ use crate::false_sharing::FalseSharing;
 use crate::gustafson::Gustafson;
 use crate::intensity_knee::IntensityKnee;
 use crate::latency_cycles::LatencyCycles;
+use crate::leak_slope::LeakSlope;
 use crate::littles_law::LittlesLaw;
+use crate::oom_cause::OomCause;
 use crate::op_intensity::OpIntensity;
 use crate::peak_bandwidth::PeakBandwidth;
+use crate::policy_replay::PolicyReplay;
 use crate::roofline::Roofline;
 use crate::sample_plan::SamplePlan;
+use crate::sanitizer_matrix::SanitizerMatrix;
+use crate::segment_check::SegmentCheck;
+use crate::shared_card::SharedCard;
 use crate::size_rounding::SizeRounding;
 use crate::stream_pool::StreamPool;
 use crate::strided_bandwidth::StridedBandwidth;
@@ -107,11 +113,17 @@ pub const MODELS: &[Entry] = &[
     entry::<Gustafson>(),
     entry::<IntensityKnee>(),
     entry::<LatencyCycles>(),
+    entry::<LeakSlope>(),
     entry::<LittlesLaw>(),
+    entry::<OomCause>(),
     entry::<OpIntensity>(),
     entry::<PeakBandwidth>(),
+    entry::<PolicyReplay>(),
     entry::<Roofline>(),
     entry::<SamplePlan>(),
+    entry::<SanitizerMatrix>(),
+    entry::<SegmentCheck>(),
+    entry::<SharedCard>(),
     entry::<SizeRounding>(),
     entry::<StreamPool>(),
     entry::<StridedBandwidth>(),

@@ -1,6 +1,6 @@
 //! `torch.cuda.memory_summary()` and `memory_stats()`: read back into rows, each with what it means.
 
-use vramlab_units::Text;
+use vramlab_units::{Bytes, Localized, Text, show};
 
 /// Whose blocks a row counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -257,15 +257,83 @@ impl Summary {
 
     /// Reserved and not in use: what the cache holds.
     pub fn cached(&self) -> Option<u64> {
-        let current = |key| self.row(key, Pool::All).and_then(|row| row.current);
-        Some(current("reserved_bytes")?.saturating_sub(current("allocated_bytes")?))
+        Some(self.now("reserved_bytes")?.saturating_sub(self.now("allocated_bytes")?))
     }
 
     /// Lost to rounding.
     pub fn rounding(&self) -> Option<u64> {
-        let current = |key| self.row(key, Pool::All).and_then(|row| row.current);
-        Some(current("active_bytes")?.saturating_sub(current("requested_bytes")?))
+        Some(self.now("active_bytes")?.saturating_sub(self.now("requested_bytes")?))
     }
+
+    fn now(&self, key: &str) -> Option<u64> {
+        self.row(key, Pool::All).and_then(|row| row.current)
+    }
+
+    /// Freed, while another stream may still use it.
+    pub fn waiting(&self) -> Option<u64> {
+        Some(self.now("active_bytes")?.saturating_sub(self.now("allocated_bytes")?))
+    }
+
+    /// Of the cache, what lies in wholly free segments: a flush returns it.
+    pub fn releasable(&self) -> Option<u64> {
+        let unused = self.now("reserved_bytes")?.saturating_sub(self.now("active_bytes")?);
+        Some(unused.saturating_sub(self.now("inactive_split_bytes")?))
+    }
+
+    /// What a row says together with another one; nothing where it stands for itself.
+    pub fn reading(&self, metric: usize) -> Option<Localized> {
+        let size = |bytes: u64| show::bytes_binary(Bytes(bytes));
+        let each = |bytes: &str, n: &str| {
+            let n = self.now(n).filter(|n| *n > 0)?;
+            Some(size(self.now(bytes)? / n))
+        };
+        Some(match METRICS.get(metric)?.key {
+            "active_bytes" => {
+                let size = size(self.waiting()?);
+                Localized::both(
+                    format!("这里等待别的流的：{size}。"),
+                    format!("Waiting for another stream here: {size}."),
+                )
+            }
+            "requested_bytes" => {
+                let size = size(self.rounding()?);
+                Localized::both(format!("这里取整多占了 {size}。"), format!("Rounding added {size} here."))
+            }
+            "reserved_bytes" => {
+                let size = size(self.cached()?);
+                Localized::both(format!("这里缓存着 {size}。"), format!("The cache holds {size} here."))
+            }
+            "inactive_split_bytes" => {
+                let size = size(self.releasable()?);
+                Localized::both(
+                    format!("其余空闲的 {size} 在整段空闲的段里，清空缓存就能还掉。"),
+                    format!("The other free bytes, {size}, lie in wholly free segments: a flush returns them."),
+                )
+            }
+            "allocation" => {
+                let size = each("allocated_bytes", "allocation")?;
+                Localized::both(format!("平均一块 {size}。"), format!("A block has {size} on average."))
+            }
+            "segment" => {
+                let size = each("reserved_bytes", "segment")?;
+                Localized::both(format!("平均一段 {size}。"), format!("A segment has {size} on average."))
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// A number as the table prints it: whole, in the unit that suits `scale`, the number of all pools in that column.
+pub fn printed(value: u64, scale: u64, is_bytes: bool) -> String {
+    const BINARY: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    const DECIMAL: [&str; 3] = ["", "K", "M"];
+    let (base, most, units): (u64, u64, &[&str]) =
+        if is_bytes { (1024, 768 * 1024, &BINARY) } else { (1000, 750 * 1000, &DECIMAL) };
+    let (mut value, mut scale, mut unit) = (value, scale, 0);
+    while scale >= most && unit + 1 < units.len() {
+        (value, scale, unit) = (value / base, scale / base, unit + 1);
+    }
+    format!("{value} {}", units[unit]).trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -280,6 +348,26 @@ mod tests {
         assert_eq!(amount("112 K"), Some(112_000));
         assert_eq!(amount("3 parsec"), None);
         assert_eq!(amount(""), None);
+    }
+
+    /// The numbers of a table that PyTorch 2.11 printed come out as they went in.
+    #[test]
+    fn a_table_is_printed_as_it_was_read() {
+        let text = include_str!("../../../assets/summaries/kv_cat.txt");
+        let summary = read_text(text);
+        assert_eq!((summary.rows.len(), summary.unknown.len()), (29, 0));
+        for row in &summary.rows {
+            let metric = &METRICS[row.metric];
+            let all = summary.row(metric.key, Pool::All).unwrap();
+            for (value, scale) in [(row.current, all.current), (row.peak, all.peak), (row.freed, all.freed)] {
+                let cell = printed(value.unwrap(), scale.unwrap(), metric.is_bytes);
+                assert!(text.contains(&format!(" {cell} ")), "{}: {cell}", metric.name);
+            }
+        }
+        // 39,304 MiB reserved, 1,122 MiB of them in use, 2,048 KiB in split segments.
+        let mib = |mib: u64| Some(mib << 20);
+        assert_eq!((summary.cached(), summary.waiting()), (mib(39_304 - 1_122), Some(0)));
+        assert_eq!((summary.rounding(), summary.releasable()), (mib(6), mib(39_304 - 1_122 - 2)));
     }
 
     #[test]

@@ -49,6 +49,12 @@ pub trait View {
     fn cited(&self, _lang: Lang) -> Option<(String, String)> {
         None
     }
+    /// The path of an asset of the program that the figure lacks; asked every frame until [`Self::take`] has brought it.
+    fn wants(&self) -> Option<String> {
+        None
+    }
+    /// What came of [`Self::wants`]: the bytes, or why there are none.
+    fn take(&mut self, _asset: Result<&[u8], String>) {}
     /// True while an animation runs and the next frame is wanted.
     fn is_playing(&self) -> bool {
         false
@@ -84,6 +90,7 @@ const fn entry<V: Visualizer>() -> Entry {
 
 pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::access_map::AccessMap>(),
+    entry::<crate::allocator_strips::AllocatorStrips>(),
     entry::<crate::bank_grid::BankGrid>(),
     entry::<crate::memory_hierarchy::MemoryHierarchy>(),
     entry::<crate::bottleneck_panel::BottleneckPanel>(),

@@ -3,6 +3,7 @@
 use crate::action::Action;
 use crate::app::App;
 use crate::page::{prose, veil};
+use crate::platform::Fetch;
 use crate::route::Route;
 use crate::widgets;
 use egui::{RichText, Ui};
@@ -76,6 +77,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, figure: So
         return;
     }
     open(app, &chapter.id, &step.id, figure, lang);
+    fetch(app, &chapter.id, &step.id);
     let card = widgets::card(ui, &tokens, |ui| {
         header_ui(app, ui, &tokens, chapter, step, figure, actions);
         prose::markdown_ui(app, ui, &chapter.id, figure.text(), actions);
@@ -162,6 +164,19 @@ fn open(app: &mut App, chapter: &str, step: &str, figure: Source<'_>, lang: Lang
         }
     }
     state.view = Some(fresh);
+}
+
+/// Brings the figure the asset that it lacks, once that has come.
+fn fetch(app: &mut App, chapter: &str, step: &str) {
+    let Some(Ok(view)) = &app.steps.get(chapter, step).view else { return };
+    let Some(path) = view.wants() else { return };
+    let fetched = app.platform.fetch(&path);
+    let Some(Ok(view)) = &mut app.steps.get(chapter, step).view else { return };
+    match fetched {
+        Fetch::Here(bytes) => view.take(Ok(&bytes)),
+        Fetch::Failed(why) => view.take(Err(why)),
+        Fetch::Waiting => {}
+    }
 }
 
 /// The sliders that can still stand where they are.

@@ -1,0 +1,198 @@
+//! Which tool of the Compute Sanitizer reports which fault.
+//!
+//! Question: a fault that was put into a kernel or its host code, and a tool. Answer: whether the tool reports it, and
+//! under which option. It is the answer key that measured runs are held against.
+//! Assumption: the fault happens in the run that is watched; the tools report what a run does, not what the code could do.
+//! Source: NVIDIA, Compute Sanitizer user guide, "Compute Sanitizer Tools" and the chapter of each tool.
+//! Errors: none beyond the fields' own ranges.
+
+use crate::fields;
+use crate::registry::Model;
+use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text, Value};
+
+/// What is wrong in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// One element past the end of an allocation of its own.
+    OutOfBounds,
+    /// A load of 16 bytes from an address that is no multiple of 16.
+    Misaligned,
+    /// Two threads of a block on one word of shared memory, without a barrier between them.
+    SharedRace,
+    /// The same on a word of global memory.
+    GlobalRace,
+    /// Global memory that was read and never written.
+    UninitRead,
+    /// A barrier that part of a block does not reach.
+    DivergentBarrier,
+    DoubleFree,
+    /// Memory that is never freed.
+    Leak,
+    /// Past the end of a tensor, and still inside the block or the segment that an allocator keeps around it.
+    SlackOverrun,
+}
+
+impl Fault {
+    pub const ALL: [Self; 9] = [
+        Self::OutOfBounds,
+        Self::Misaligned,
+        Self::SharedRace,
+        Self::GlobalRace,
+        Self::UninitRead,
+        Self::DivergentBarrier,
+        Self::DoubleFree,
+        Self::Leak,
+        Self::SlackOverrun,
+    ];
+
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::OutOfBounds => "out_of_bounds",
+            Self::Misaligned => "misaligned",
+            Self::SharedRace => "shared_race",
+            Self::GlobalRace => "global_race",
+            Self::UninitRead => "uninit_read",
+            Self::DivergentBarrier => "divergent_barrier",
+            Self::DoubleFree => "double_free",
+            Self::Leak => "leak",
+            Self::SlackOverrun => "slack_overrun",
+        }
+    }
+}
+
+/// A tool of the Compute Sanitizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    Memcheck,
+    Racecheck,
+    Initcheck,
+    Synccheck,
+}
+
+impl Tool {
+    pub const ALL: [Self; 4] = [Self::Memcheck, Self::Racecheck, Self::Initcheck, Self::Synccheck];
+
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Memcheck => "memcheck",
+            Self::Racecheck => "racecheck",
+            Self::Initcheck => "initcheck",
+            Self::Synccheck => "synccheck",
+        }
+    }
+}
+
+/// What a tool says about a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    Nothing,
+    Reports,
+    /// Only where this option asks for it.
+    ReportsWith(&'static str),
+}
+
+/// The tool that a fault belongs to, and how it is asked; nothing where none of the four sees it.
+pub fn tool_for(fault: Fault) -> Option<(Tool, Says)> {
+    match fault {
+        Fault::OutOfBounds | Fault::Misaligned | Fault::DoubleFree => Some((Tool::Memcheck, Says::Reports)),
+        Fault::Leak => Some((Tool::Memcheck, Says::ReportsWith("--leak-check full"))),
+        Fault::SharedRace => Some((Tool::Racecheck, Says::Reports)),
+        Fault::UninitRead => Some((Tool::Initcheck, Says::Reports)),
+        Fault::DivergentBarrier => Some((Tool::Synccheck, Says::Reports)),
+        Fault::GlobalRace | Fault::SlackOverrun => None,
+    }
+}
+
+/// What `tool` says about `fault`.
+pub fn says(fault: Fault, tool: Tool) -> Says {
+    tool_for(fault).filter(|(right, _)| *right == tool).map_or(Says::Nothing, |(_, says)| says)
+}
+
+pub struct SanitizerMatrix;
+
+impl Model for SanitizerMatrix {
+    const ID: &'static str = "sanitizer_matrix";
+    const TITLE: Text = Text::new("哪个工具查得出哪种错误", "Which tool reports which fault");
+    const ASSUMES: Text = Text::new(
+        "错误在这次运行里真的发生了：工具报告跑到的，不分析代码。",
+        "The fault happens in the run that is watched: the tools report what a run does and analyse no code.",
+    );
+    const SOURCE: &'static str = "NVIDIA, Compute Sanitizer user guide";
+    const EXAMPLE: &'static str = r#"{"fault": "uninit_read", "tool": "initcheck"}"#;
+
+    fn question() -> Vec<FieldSpec> {
+        let faults = Fault::ALL.map(Fault::id);
+        let tools = Tool::ALL.map(Tool::id);
+        let fault = Text::new(
+            "错误：out_of_bounds 越界一个元素；misaligned 未对齐的 16 字节读；shared_race、global_race 共享或全局内存上的竞争；uninit_read 读未初始化的全局内存；divergent_barrier 有线程到不了的屏障；double_free 重复释放；leak 泄漏；slack_overrun 越过张量、仍在分配器的块里",
+            "The fault: out_of_bounds, one element past the end; misaligned, a load of 16 bytes; shared_race and global_race, \
+             on shared or global memory; uninit_read of global memory; divergent_barrier, that part of a block misses; \
+             double_free; leak; slack_overrun, past a tensor and still inside its allocator's block",
+        );
+        vec![
+            fields::choice("fault", "", &faults, fault),
+            fields::choice("tool", "", &tools, Text::new("工具", "The tool")),
+        ]
+    }
+
+    fn answer() -> Vec<FieldSpec> {
+        let tools = Tool::ALL.map(Tool::id);
+        let right =
+            Text::new("该用的工具；四个都查不出就没有", "The tool for it; nothing where none of the four sees it");
+        let option = Text::new("要加的选项", "The option that it takes");
+        vec![
+            FieldSpec::new("is_reported", "", FieldKind::Bool, Text::new("报不报", "Whether it is reported")),
+            FieldSpec::new("option", "", FieldKind::Text { max_len: 64 }, option).optional(),
+            fields::choice("right_tool", "", &tools, right).optional(),
+        ]
+    }
+
+    fn run(args: &Args) -> Result<Map, FieldError> {
+        let fault = Fault::ALL.into_iter().find(|fault| fault.id() == args.text("fault"));
+        let tool = Tool::ALL.into_iter().find(|tool| tool.id() == args.text("tool"));
+        let (Some(fault), Some(tool)) = (fault, tool) else {
+            return Err(FieldError::conflict("fault", "is not among its options"));
+        };
+        let said = says(fault, tool);
+        let option = match said {
+            Says::ReportsWith(option) => option.into(),
+            Says::Nothing | Says::Reports => Value::Null,
+        };
+        Ok(fields::answer([
+            ("is_reported", (said != Says::Nothing).into()),
+            ("option", option),
+            ("right_tool", tool_for(fault).map_or(Value::Null, |(tool, _)| tool.id().into())),
+        ]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fields::testing::question;
+    use crate::registry::eval;
+    use serde_json::{Value, json};
+
+    #[track_caller]
+    fn check(fault: &str, tool: &str, is_reported: bool, right: &Value) {
+        let answer = eval("sanitizer_matrix", &question(&json!({"fault": fault, "tool": tool}))).unwrap();
+        assert_eq!((&answer["is_reported"], &answer["right_tool"]), (&is_reported.into(), right), "{fault} by {tool}");
+    }
+
+    /// The user guide's own table of tools: what each is for, and that racecheck looks at shared memory only.
+    #[test]
+    fn every_tool_has_its_fault_and_two_faults_have_none() {
+        check("out_of_bounds", "memcheck", true, &json!("memcheck"));
+        check("misaligned", "racecheck", false, &json!("memcheck"));
+        check("shared_race", "racecheck", true, &json!("racecheck"));
+        check("global_race", "racecheck", false, &Value::Null);
+        check("uninit_read", "initcheck", true, &json!("initcheck"));
+        check("divergent_barrier", "synccheck", true, &json!("synccheck"));
+        check("slack_overrun", "memcheck", false, &Value::Null);
+    }
+
+    #[test]
+    fn leaks_are_reported_on_demand() {
+        let answer = eval("sanitizer_matrix", &question(&json!({"fault": "leak", "tool": "memcheck"}))).unwrap();
+        assert_eq!(answer["option"], "--leak-check full");
+    }
+}
