@@ -26,8 +26,8 @@ pub struct Held {
     pub first_oom: Option<usize>,
 }
 
-/// Requests and frees of a recording; blocks from before its first event are asked for first, by address. Requests that
-/// were refused are left out: the program went on without them.
+/// Requests and frees of a recording; blocks from before its first event are asked for first, by address. A request that
+/// was refused is made again and given back at once: the program went on without it.
 pub fn trace_of(snapshot: &Snapshot, analysis: &Analysis) -> Trace {
     let events = analysis.events(snapshot);
     let mut run = Run { builder: Builder::default(), names: FastMap::default(), n_requests: 0 };
@@ -40,6 +40,7 @@ pub fn trace_of(snapshot: &Snapshot, analysis: &Analysis) -> Trace {
         match event.action {
             Action::Alloc => run.alloc(event.address, event.size, event.stream),
             Action::FreeRequested => run.free(event.address),
+            Action::Oom => run.attempt(event.size, event.stream),
             Action::SegmentFree | Action::SegmentUnmap if is_explicit(events, idx) => {
                 // Refused only while a graph is being captured, which this trace never does.
                 let _ = run.builder.other(Event::EmptyCache);
@@ -83,6 +84,15 @@ impl Run {
         if self.builder.malloc(&name, bytes.into(), stream).is_ok() {
             self.names.insert(address, self.n_requests);
             self.n_requests += 1;
+        }
+    }
+
+    fn attempt(&mut self, bytes: u64, stream: u32) {
+        let name = format!("r{}", self.n_requests);
+        if self.builder.malloc(&name, bytes.into(), stream).is_ok() {
+            self.n_requests += 1;
+            // Asked for in the line above.
+            let _ = self.builder.free(&name, None);
         }
     }
 

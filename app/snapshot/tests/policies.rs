@@ -9,6 +9,18 @@ use vramlab_alloc::replay::Kind;
 use vramlab_snapshot::policies::{Held, hold, trace_of};
 use vramlab_snapshot::{Analysis, Options, read};
 
+/// The lesson's recording that ends in an OOM: under a cap of 640 MiB a request of 64 MiB found 420 MiB free, in holes of 8.
+#[test]
+fn the_recorded_refusal_is_repeated_and_expandable_segments_serve_it() {
+    let path = format!("{}/../../assets/snapshots/fragmentation.pickle.gz", env!("CARGO_MANIFEST_DIR"));
+    let snapshot = read(&std::fs::read(path).unwrap(), 64 << 20).unwrap();
+    let trace = trace_of(&snapshot, &Analysis::of(&snapshot, 0, &Options::default()));
+    let native = hold(&trace, &pytorch(""), 640 * MIB);
+    assert_eq!((native.n_ooms, native.first_oom), (1, Some(trace.n_requests())));
+    assert_eq!((native.peak_reserved, native.final_reserved), (600 * MIB, 600 * MIB));
+    assert_eq!(hold(&trace, &pytorch("expandable_segments:True"), 640 * MIB).n_ooms, 0);
+}
+
 const H200: u64 = 143_771 * MIB;
 
 fn held(name: &str, kinds: &[Kind]) -> Vec<Held> {
