@@ -52,8 +52,12 @@ pub fn findings(snapshot: &Snapshot, analysis: &Analysis) -> Vec<Finding> {
 fn oom(oom: &Oom) -> Finding {
     let evidence = &oom.evidence;
     let (request, hole) = (size(evidence.request), size(evidence.largest_hole));
-    let (inactive, device) = (size(evidence.inactive), size(evidence.device_free));
+    let (inactive, device) = (size(evidence.inactive), size(oom.device_free));
     let title = oom.cause.title();
+    let (zh, en) = match oom.is_capped {
+        true => ("，所以拒绝它的是进程自己的上限", ", so a limit of the process refused"),
+        false => ("", ""),
+    };
     Finding {
         kind: Kind::Oom,
         at: oom.event,
@@ -63,8 +67,8 @@ fn oom(oom: &Oom) -> Finding {
             format!("event {}: a request for {request} was refused (OOM): {}", oom.event, title.en),
         ),
         why: Localized::both(
-            format!("设备空闲 {device}；缓存里空闲 {inactive}，最大的空洞 {hole}"),
-            format!("The device had {device} free; the cache held {inactive}, its largest hole {hole}"),
+            format!("设备空闲 {device}{zh}；缓存里空闲 {inactive}，最大的空洞 {hole}"),
+            format!("The device had {device} free{en}; the cache held {inactive}, its largest hole {hole}"),
         ),
     }
 }

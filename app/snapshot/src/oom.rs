@@ -11,6 +11,11 @@ pub use vramlab_alloc::refusal::{Cause, Evidence, classify};
 pub struct Oom {
     /// The event.
     pub event: usize,
+    /// What the device had free, as the event says.
+    pub device_free: u64,
+    /// The device had room: a limit of the process refused (`set_per_process_memory_fraction`). The file does not hold that
+    /// limit; it is at least the most that was ever reserved, and [`Evidence::device_free`] is what that leaves.
+    pub is_capped: bool,
     pub evidence: Evidence,
     pub cause: Cause,
     pub metrics: Metrics,
@@ -23,10 +28,14 @@ pub fn ooms(snapshot: &Snapshot, analysis: &Analysis, capacity: Option<u64>) -> 
     refused
         .map(|(idx, event)| {
             let metrics = segments::at(snapshot, analysis, idx).metrics;
+            // The event carries the free bytes of the device in the address's place.
+            let device_free = event.address;
+            let is_capped = analysis.config.segment_bytes(analysis.config.round(event.size)) <= device_free;
+            let most_reserved = analysis.timeline.reserved.range(0, idx + 1).map_or(0, |(_, most)| most);
+            let left = most_reserved.saturating_sub(metrics.reserved);
             let evidence = Evidence {
                 request: event.size,
-                // The event carries the free bytes of the device in the address's place.
-                device_free: event.address,
+                device_free: if is_capped { left } else { device_free },
                 reserved: metrics.reserved,
                 inactive: metrics.inactive,
                 largest_hole: metrics.largest_hole,
@@ -35,7 +44,7 @@ pub fn ooms(snapshot: &Snapshot, analysis: &Analysis, capacity: Option<u64>) -> 
                 context: 0,
                 is_leak_suspect: analysis.growth.verdict == crate::growth::Verdict::LeakSuspect,
             };
-            Oom { event: idx, evidence, cause: classify(&evidence), metrics }
+            Oom { event: idx, device_free, is_capped, evidence, cause: classify(&evidence), metrics }
         })
         .collect()
 }

@@ -303,6 +303,18 @@ fn a_refusal_is_explained_and_gaps_in_the_trace_never_take_a_total_below_zero() 
     }
 }
 
+/// Recorded under a limit of the process, on a card with more than 130 GiB free: 420 MiB in holes of 8 MiB at most refuse
+/// 64 MiB.
+#[test]
+fn a_limit_of_the_process_is_not_taken_for_room_on_the_device() {
+    let snapshot = read(&std::fs::read("../../assets/snapshots/fragmentation.pickle.gz").unwrap(), 64 << 20).unwrap();
+    let analysis = Analysis::of(&snapshot, 0, &Options::default());
+    let [oom] = analysis.ooms.as_slice() else { panic!("one refusal, not {}", analysis.ooms.len()) };
+    assert!(oom.is_capped && oom.device_free > 130 << 30);
+    assert_eq!((oom.evidence.request, oom.evidence.inactive, oom.evidence.largest_hole), (64 << 20, 420 << 20, 8 << 20));
+    assert_eq!(oom.cause, Cause::Fragmentation);
+}
+
 /// A trace whose front was overwritten: what it frees stood before, and the peak is that of the rest.
 #[test]
 fn a_trace_cut_at_its_front_still_adds_up() {
