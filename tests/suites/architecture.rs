@@ -10,28 +10,55 @@ const ARROWS: &[(&str, &[&str])] = &[
     // Tools for contributors, never shipped. `bindgen` makes the page's files: the text version and the list of what is fetched.
     ("xtask", &[]),
     ("bindgen", &["units", "model", "lesson", "content"]),
-    ("model", &["units", "alloc", "ledger"]),
+    ("model", &["units", "alloc", "ledger", "modelfile"]),
     ("trace", &["units"]),
     ("lesson", &["units"]),
     ("sniff", &["units", "trace"]),
     ("alloc", &["units"]),
     ("ledger", &["units", "alloc"]),
+    ("modelfile", &["units"]),
+    ("fit", &["units", "modelfile", "ledger"]),
     ("snapshot", &["units", "alloc"]),
     ("gpu", &["units", "model", "trace"]),
     ("kit", &["units"]),
-    ("views", &["units", "model", "trace", "lesson", "ledger", "snapshot", "gpu", "kit"]),
+    ("views", &["units", "model", "trace", "lesson", "alloc", "ledger", "snapshot", "gpu", "kit"]),
     (
         "shell",
         &[
-            "units", "model", "trace", "lesson", "sniff", "alloc", "ledger", "snapshot", "gpu", "content", "kit",
+            "units",
+            "model",
+            "trace",
+            "lesson",
+            "sniff",
+            "alloc",
+            "ledger",
+            "modelfile",
+            "fit",
+            "snapshot",
+            "gpu",
+            "content",
+            "kit",
             "views",
         ],
     ),
     (
         "desktop",
         &[
-            "units", "model", "trace", "lesson", "sniff", "alloc", "ledger", "snapshot", "gpu", "content", "kit",
-            "views", "shell",
+            "units",
+            "model",
+            "trace",
+            "lesson",
+            "sniff",
+            "alloc",
+            "ledger",
+            "modelfile",
+            "fit",
+            "snapshot",
+            "gpu",
+            "content",
+            "kit",
+            "views",
+            "shell",
         ],
     ),
     ("web", &["units", "trace", "lesson", "gpu", "content", "shell"]),
@@ -45,7 +72,8 @@ const TEST_ARROWS: &[(&str, &str, &str)] = &[
 ];
 
 /// Crates that must stay free of the interface.
-const BELOW_KIT: &[&str] = &["units", "model", "trace", "lesson", "sniff", "alloc", "ledger", "gpu", "content"];
+const BELOW_KIT: &[&str] =
+    &["units", "model", "trace", "lesson", "sniff", "alloc", "ledger", "modelfile", "fit", "gpu", "content"];
 const INTERFACE: &[&str] = &["egui", "eframe", "egui_extras", "egui_plot", "egui_commonmark", "rfd", "winit", "wgpu"];
 
 /// What pure code may not see. `gpu` may behind its features: `backend`, `child`, `client`, `sys`, `wire`.
@@ -71,6 +99,8 @@ const PURE_TREES: &[&str] = &[
     "app/sniff/src",
     "app/alloc/src",
     "app/ledger/src",
+    "app/modelfile/src",
+    "app/fit/src",
     "app/content/src",
     "app/kit/src",
     "app/views/src",
