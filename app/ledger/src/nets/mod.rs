@@ -1,0 +1,139 @@
+//! Models, written as their PyTorch modules are: parameters in module order, forward line by line.
+
+mod gpt;
+mod llama;
+mod moe;
+mod resnet;
+
+use crate::ops::Linear;
+use crate::plan::{Net, Plan, Precision};
+use crate::sim::{Dtype, Output, Sim, Tensor};
+use crate::tape::Owner;
+use std::rc::Rc;
+
+/// A model on the card: what goes in, what comes out.
+pub(crate) trait Model {
+    /// Scores, and what the layers of a mixture of experts add to the loss.
+    fn forward(&self, sim: &Sim, input: &Tensor) -> (Tensor, Vec<Tensor>);
+    /// Tensors that are no parameters, made after them.
+    fn make_buffers(&self, _sim: &Sim) {}
+    /// Elements and dtype of the input, elements of the targets (none: the input itself).
+    fn input(&self) -> (u64, Dtype, Option<u64>);
+}
+
+/// Parameters in module order: listed at first, then handed out.
+pub(crate) struct Params {
+    /// Elements and whether they are trained.
+    pub sizes: Vec<Size>,
+    tensors: Vec<Tensor>,
+    next: usize,
+    layer: Option<usize>,
+}
+
+/// A parameter before it is there.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    pub n: u64,
+    pub is_trained: bool,
+    pub is_nf4: bool,
+    layer: Option<usize>,
+}
+
+impl Params {
+    fn listing() -> Self {
+        Self { sizes: Vec::new(), tensors: Vec::new(), next: 0, layer: None }
+    }
+
+    /// The next parameter.
+    pub fn take(&mut self, n: u64) -> Tensor {
+        self.take_as(n, true, false)
+    }
+
+    pub fn take_as(&mut self, n: u64, is_trained: bool, is_nf4: bool) -> Tensor {
+        if self.next < self.tensors.len() {
+            self.next += 1;
+            return self.tensors[self.next - 1].clone();
+        }
+        self.sizes.push(Size { n, is_trained, is_nf4, layer: self.layer });
+        Tensor::outside(n)
+    }
+
+    pub fn linear(&mut self, k: u64, c: u64, has_bias: bool) -> Linear {
+        let weight = self.take(k * c);
+        Linear { weight, bias: has_bias.then(|| self.take(c)), k, c, is_nf4: false }
+    }
+
+    /// A parameter that adapters freeze.
+    pub fn frozen(&mut self, plan: &Plan, n: u64) -> Tensor {
+        self.take_as(n, plan.lora_rank == 0, false)
+    }
+
+    /// A matrix of a block that adapters freeze, in 4 bits if the plan says so.
+    pub fn base(&mut self, plan: &Plan, k: u64, c: u64) -> Linear {
+        let weight = self.take_as(k * c, plan.lora_rank == 0, plan.is_nf4);
+        Linear { weight, bias: None, k, c, is_nf4: plan.is_nf4 }
+    }
+}
+
+/// A model on the card.
+pub(crate) struct Built {
+    pub model: Box<dyn Model>,
+    /// What the optimizer works on.
+    pub trained: Vec<Tensor>,
+    pub n_params: u64,
+}
+
+/// Builds the model: parameters one after another in float32, then converted one after another.
+pub(crate) fn build(sim: &Sim, plan: &Plan) -> Built {
+    let make = |params: &mut Params| -> Box<dyn Model> {
+        match plan.net {
+            Net::Gpt => Box::new(gpt::Gpt::new(plan, params)),
+            Net::Llama | Net::Moe => Box::new(llama::Llama::new(plan, params)),
+            Net::Resnet50 => Box::new(gpt::Gpt::new(plan, params)),
+        }
+    };
+    let mut params = Params::listing();
+    drop(make(&mut params));
+    sim.name("parameter");
+    let place = |size: &Size, dtype| {
+        sim.enter(size.layer);
+        let tensor = sim.alloc_for(size.n, dtype, Owner::Parameter);
+        if size.is_trained { tensor.with_edge(sim.leaf()) } else { tensor }
+    };
+    let mut tensors: Vec<Tensor> = params.sizes.iter().map(|size| place(size, Dtype::F32)).collect();
+    if plan.precision == Precision::Bf16 {
+        for (tensor, size) in tensors.iter_mut().zip(&params.sizes) {
+            sim.enter(size.layer);
+            let half = sim.alloc_for(size.n, Dtype::Bf16, Owner::Parameter);
+            *tensor = half.with_edge(tensor.edge);
+        }
+    }
+    sim.enter(None);
+    let trained = tensors.iter().filter(|tensor| tensor.needs_grad()).cloned().collect();
+    let n_params = params.sizes.iter().map(|size| size.n).sum();
+    params.tensors = tensors;
+    params.next = 0;
+    let model = make(&mut params);
+    model.make_buffers(sim);
+    Built { model, trained, n_params }
+}
+
+/// The blocks of a model one after another, plain or recomputed in groups; the output and what else each gave.
+fn blocks<F: Fn(&Sim, &Tensor) -> Output + 'static>(
+    sim: &Sim,
+    plan: &Plan,
+    n: usize,
+    x: &Tensor,
+    group: impl Fn(std::ops::Range<usize>) -> F,
+) -> (Tensor, Vec<Tensor>) {
+    let mut x = x.clone();
+    let mut others = Vec::new();
+    let every = (plan.checkpoint_every as usize).max(1);
+    for first in (0..n).step_by(every) {
+        let run = group(first..(first + every).min(n));
+        let (out, other) = if plan.is_recomputed() { sim.checkpoint(Rc::new(run), &x) } else { run(sim, &x) };
+        x = out;
+        others.extend(other);
+    }
+    (x, others)
+}

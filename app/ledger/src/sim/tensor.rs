@@ -1,0 +1,100 @@
+//! A tensor: a size, a dtype, where its gradient goes, and a share in a piece of memory that is freed with its last holder.
+
+use super::graph::Edge;
+use crate::tape::{Event, Tape};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dtype {
+    F32,
+    Bf16,
+    I64,
+    /// Masks, quantized weights and scratch memory, in bytes.
+    U8,
+}
+
+impl Dtype {
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::F32 => 4,
+            Self::Bf16 => 2,
+            Self::I64 => 8,
+            Self::U8 => 1,
+        }
+    }
+
+    /// What an operation on both gives.
+    pub fn promote(self, other: Self) -> Self {
+        if self == Self::F32 || other == Self::F32 { Self::F32 } else { self }
+    }
+}
+
+struct Memory {
+    tape: Rc<RefCell<Tape>>,
+    id: u32,
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.tape.borrow_mut().events.push(Event::Free(self.id));
+    }
+}
+
+/// A clone is a view: it shares the memory and keeps all of it.
+#[derive(Clone)]
+pub(crate) struct Tensor {
+    memory: Option<Rc<Memory>>,
+    /// Elements.
+    pub n: u64,
+    pub dtype: Dtype,
+    /// Where its gradient goes.
+    pub edge: Edge,
+}
+
+impl Tensor {
+    pub(super) fn real(tape: Rc<RefCell<Tape>>, id: u32, n: u64, dtype: Dtype) -> Self {
+        Self { memory: Some(Rc::new(Memory { tape, id })), n, dtype, edge: Edge::None }
+    }
+
+    /// Without memory.
+    pub(super) fn phantom(n: u64, dtype: Dtype) -> Self {
+        Self { memory: None, n, dtype, edge: Edge::None }
+    }
+
+    /// A tensor of another device.
+    pub fn outside(n: u64) -> Self {
+        Self::phantom(n, Dtype::F32)
+    }
+
+    pub fn id(&self) -> Option<u32> {
+        self.memory.as_ref().map(|memory| memory.id)
+    }
+
+    pub fn needs_grad(&self) -> bool {
+        self.edge != Edge::None
+    }
+
+    /// Nobody else holds its memory.
+    pub fn is_sole(&self) -> bool {
+        self.memory.as_ref().is_none_or(|memory| Rc::strong_count(memory) == 1)
+    }
+
+    /// The same memory, its gradient going elsewhere.
+    #[must_use]
+    pub fn with_edge(mut self, edge: Edge) -> Self {
+        self.edge = edge;
+        self
+    }
+
+    #[must_use]
+    pub fn detach(&self) -> Self {
+        self.clone().with_edge(Edge::None)
+    }
+
+    /// A view of `n` of its elements.
+    #[must_use]
+    pub fn view(&self, n: u64) -> Self {
+        Self { n, ..self.clone() }
+    }
+}

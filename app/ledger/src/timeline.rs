@@ -1,0 +1,1 @@
+//! Bytes by owner at every event of a step.
