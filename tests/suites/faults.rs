@@ -1,6 +1,6 @@
 //! The list of what must not break, each case with the test that covers it, or with the reason why none does.
 //!
-//! The cases: L lessons and packs, T traces, R the runner, P storage, B the browser. A case is covered by a test whose
+//! The cases: L lessons and packs, T traces, H configurations and headers, R the runner, P storage, B the browser. A case is covered by a test whose
 //! name begins with its code (`l1_…`), or that names the code in the lines above or inside it. The table is checked
 //! against the sources, so a test that is renamed or removed leaves a hole that this suite reports.
 
@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use vramlab_tests::{files, read};
 
 /// How many cases each group has.
-const GROUPS: &[(&str, usize)] = &[("L", 12), ("T", 7), ("R", 16), ("P", 8), ("B", 10)];
+const GROUPS: &[(&str, usize)] = &[("L", 12), ("T", 7), ("H", 5), ("R", 16), ("P", 8), ("B", 10)];
 
 const LESSON: &str = "app/lesson/tests/lesson_cases.rs";
 const FILE: &str = "app/trace/src/file/tests.rs";
 const FAULTS: &str = "app/gpu/tests/runner/faults.rs";
 const LIFE: &str = "app/gpu/tests/runner/life.rs";
+const HEADERS: &str = "app/modelfile/tests/suite/faults.rs";
 const STORE: &str = "app/lesson/src/progress/store_tests.rs";
 const MERGE: &str = "app/lesson/src/progress/merge.rs";
 const SCHEDULE: &str = "app/lesson/src/schedule_tests.rs";
@@ -59,6 +60,11 @@ const COVERED: &[(&str, &str, &str)] = &[
     ("T5", FILE, "t5_odd_durations_are_counted_and_left_out"),
     ("T6", FILE, "t6_bombs_stop_at_the_cap"),
     ("T7", "app/gpu/src/verdict/tests.rs", "t7_a_device_that_tells_nothing_is_shown_without_prediction"),
+    ("H1", HEADERS, "h1_nested_parts_nulls_old_names_and_missing_kv_heads_are_resolved_in_sight"),
+    ("H2", HEADERS, "h2_unknown_types_mixed_layers_and_latent_attention_without_ranks_ask_for_numbers"),
+    ("H3", HEADERS, "h3_numbers_out_of_range_are_refused_at_their_field"),
+    ("H4", HEADERS, "h4_what_is_saved_in_the_place_of_a_config_is_called_what_it_is"),
+    ("H5", HEADERS, "h5_headers_that_lie_are_refused_and_unknown_formats_counted_by_what_is_known"),
     ("R1", FAULTS, "r1_to_r3_what_is_missing_is_a_value_that_says_what_to_do"),
     ("R1", "app/gpu/src/backend/cuda/errors.rs", "start_up_states_have_their_own_sentences"),
     ("R1", FLOWS, "r1_a_missing_back_end_is_a_reason_and_not_a_hidden_button"),

@@ -4,7 +4,7 @@
 //! vector of `kv_rank + rope_dim`; a layer with a sliding window keeps its last tokens only; a recurrent layer keeps no
 //! token at all but a state, which is not counted here. All sums are 128-bit.
 
-use crate::arch::{Architecture, Attention};
+use crate::arch::{Architecture, Attention, missing};
 use crate::dtype::Dtype;
 use crate::field::Field;
 use crate::problem::Problem;
@@ -90,6 +90,9 @@ impl Cache {
 fn values(arch: &Architecture) -> Result<(u64, bool), Problem> {
     if let Some(rank) = arch.get(Field::KvRank) {
         return Ok((rank + arch.need(Field::RopeDim)?, true));
+    }
+    if crate::config::is_latent(arch) {
+        return Err(missing(Field::KvRank));
     }
     let (heads, size) = (arch.need(Field::KvHeads)?, arch.need(Field::HeadDim)?);
     let v_size = arch.get(Field::VHeadDim).unwrap_or(size);

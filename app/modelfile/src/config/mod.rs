@@ -75,6 +75,13 @@ pub fn from_lookup(lookup: &Lookup, model_type: &str) -> Result<Architecture, Pr
     for row in table::ROWS {
         take(&mut arch, lookup, row, spec)?;
     }
+    if let Some(spec) = spec {
+        // Numbers that no key of a configuration holds.
+        let keyless = spec.defaults.iter().filter(|(field, _)| !table::ROWS.iter().any(|row| row.field == *field));
+        for (field, value) in keyless {
+            arch.set(*field, *value, Origin::Default { model_type: spec.model_type.to_owned() })?;
+        }
+    }
     for field in Field::ALL {
         lookup_by_id(&mut arch, lookup, *field)?;
     }

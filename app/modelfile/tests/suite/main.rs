@@ -1,0 +1,6 @@
+//! What the readers of model files promise: published numbers, faults, headers.
+
+mod counts;
+mod faults;
+mod files;
+mod gguf;
