@@ -27,8 +27,13 @@ fn push_free(out: &mut Vec<Step>, bytes: u64) {
 
 fn measured(events: &[Value]) -> Vec<Step> {
     let mut out = Vec::new();
+    // With accumulation a phase is marked once for each micro-batch; the last counts.
+    let is_last = |at: usize| {
+        let word = |event: &Value| (event[0] == "m").then(|| event[1].clone());
+        events[at + 1..].iter().all(|later| word(later) != word(&events[at]))
+    };
     let mut live: HashMap<u64, u64> = HashMap::new();
-    for event in events {
+    for (at, event) in events.iter().enumerate() {
         let word = event[0].as_str().unwrap_or_default();
         match word {
             "a" => {
@@ -40,6 +45,7 @@ fn measured(events: &[Value]) -> Vec<Step> {
                     push_free(&mut out, bytes);
                 }
             }
+            "m" if event[1] == "end" || !is_last(at) => {}
             "m" => out.push(Step::Mark(event[1].as_str().unwrap_or_default().to_owned())),
             _ => {}
         }

@@ -54,9 +54,13 @@ impl Optim {
                     drop(roots);
                 }
                 Update::Loop => {
+                    // The last parameter's denominator lives until the next one's takes its name.
+                    let mut denominator = None;
                     for param in of {
                         let root = sim.alloc_for(param.n, param.dtype, Owner::Temporary);
-                        drop((root, sim.alloc_for(param.n, param.dtype, Owner::Temporary)));
+                        let next = sim.alloc_for(param.n, param.dtype, Owner::Temporary);
+                        drop(root);
+                        drop(denominator.replace(next));
                     }
                 }
                 Update::Fused => {}

@@ -57,7 +57,7 @@ impl Block {
         let _locals = (q.clone(), k.clone(), v.clone());
         let (o, _weights) = match self.attention {
             Attention::Flash => (sim.flash(q, k, v, self.heads), None),
-            Attention::Math if self.is_apart => (sim.attend(q, k, v, self.heads), None),
+            Attention::Math if self.is_apart => (sim.attend(&q, &k, &v, self.heads), None),
             Attention::Math => {
                 let (o, weights) = sim.math_attention(q, k, v, self.heads);
                 (o, Some(weights))

@@ -109,7 +109,10 @@ impl Block {
         let (wide_k, wide_v) = (sim.repeat(k.clone(), times), sim.repeat(v.clone(), times));
         let mixed = match plan.attention {
             Attention::Flash => sim.flash(q.clone(), wide_k, wide_v, heads),
-            Attention::Math => sim.attend(q.clone(), wide_k, wide_v, heads),
+            Attention::Math => {
+                let (wide_k, wide_v) = (wide_k, wide_v);
+                sim.attend(&q, &wide_k, &wide_v, heads)
+            },
         };
         let joined = match plan.attention {
             Attention::Flash => mixed.clone(),

@@ -33,7 +33,7 @@ impl Experts {
     /// The output and the load-balance loss.
     pub fn forward(&self, sim: &Sim, n: &Tensor) -> (Tensor, Tensor) {
         let routing = self.routing;
-        let p = sim.softmax(sim.cast(&sim.linear(n.clone(), &self.router), Dtype::F32));
+        let p = sim.softmax(sim.cast_away(sim.linear(n.clone(), &self.router), Dtype::F32));
         let (w, chosen) = sim.top_k(&p, routing);
         let w = sim.normalise(w, routing);
         let (pair, used, share) = sim.places(&chosen, routing);

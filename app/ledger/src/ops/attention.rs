@@ -85,11 +85,11 @@ impl Sim {
     }
 
     /// The same as a function of its own, whose last line is `scores.masked_fill(hidden, …).softmax(-1) @ v`.
-    pub fn attend(&self, q: Tensor, k: Tensor, v: Tensor, heads: Heads) -> Tensor {
-        let scaled = self.scores(q, k, heads);
+    pub fn attend(&self, q: &Tensor, k: &Tensor, v: &Tensor, heads: Heads) -> Tensor {
+        let scaled = self.scores(q.clone(), k.clone(), heads);
         let mask = self.causal_mask(heads.seq_len);
         let filled = self.masked_fill(scaled.clone(), mask.clone());
-        let out = self.mix(self.softmax(filled), v, heads);
+        let out = self.mix(self.softmax(filled), v.clone(), heads);
         drop((scaled, mask));
         out
     }

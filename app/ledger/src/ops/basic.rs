@@ -99,8 +99,8 @@ impl Sim {
     /// Dropout with p > 0: the output and a mask of a byte an element.
     pub fn dropout(&self, x: Tensor) -> Tensor {
         self.name("dropout");
-        let out = self.alloc(x.n, x.dtype);
         let mask = self.alloc(x.n, Dtype::U8);
+        let out = self.alloc(x.n, x.dtype);
         let saved = self.save_if(x.needs_grad(), &mask);
         let edge = self.node("dropout", [(&x).into()], move |sim, grads| {
             let _mask = saved.as_ref().map(|it| it.get(sim));

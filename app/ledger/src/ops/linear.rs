@@ -35,8 +35,9 @@ impl Sim {
             let grad = incoming(grads);
             let x = saved_x.as_ref().map(|it| it.get(sim));
             let w = saved_w.as_ref().map(|it| it.get(sim));
-            let of_x = || w.as_ref().map(|_| sim.alloc(n_rows * k, grad.dtype));
-            let of_w = || x.as_ref().map(|_| sim.alloc(k * c, grad.dtype));
+            // The product is of matrices; what is handed on are views of it.
+            let of_x = || w.as_ref().map(|_| sim.alloc(n_rows * k, grad.dtype).as_view());
+            let of_w = || x.as_ref().map(|_| sim.alloc(k * c, grad.dtype).as_view());
             if has_bias {
                 let of_x = of_x();
                 [of_x, of_w(), Some(grad.clone()), None]

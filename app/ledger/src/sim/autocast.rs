@@ -50,6 +50,11 @@ impl Sim {
         if self.is_autocast() { self.cast(x, Dtype::F32) } else { x.clone() }
     }
 
+    /// As [`Self::cast`], the caller having no more use for `x`.
+    pub fn cast_away(&self, x: Tensor, dtype: Dtype) -> Tensor {
+        self.cast(&x, dtype)
+    }
+
     /// `x.to(dtype)`: itself if it has it.
     pub fn cast(&self, x: &Tensor, dtype: Dtype) -> Tensor {
         if x.dtype == dtype {

@@ -191,7 +191,7 @@ impl Sim {
     fn add_into(&self, slot: &mut Option<Tensor>, grad: Tensor) {
         match slot {
             None => *slot = Some(grad),
-            Some(old) if old.is_sole() => drop(grad),
+            Some(old) if old.is_free_to_change() => drop(grad),
             Some(old) => {
                 let sum = self.alloc(old.n, old.dtype);
                 *slot = Some(sum);

@@ -50,16 +50,18 @@ pub(crate) struct Tensor {
     pub dtype: Dtype,
     /// Where its gradient goes.
     pub edge: Edge,
+    /// A view made in backward. PyTorch's view remembers its base, which keeps it from being added to in place.
+    is_view: bool,
 }
 
 impl Tensor {
     pub(super) fn real(tape: Rc<RefCell<Tape>>, id: u32, n: u64, dtype: Dtype) -> Self {
-        Self { memory: Some(Rc::new(Memory { tape, id })), n, dtype, edge: Edge::None }
+        Self { memory: Some(Rc::new(Memory { tape, id })), n, dtype, edge: Edge::None, is_view: false }
     }
 
     /// Without memory.
     pub(super) fn phantom(n: u64, dtype: Dtype) -> Self {
-        Self { memory: None, n, dtype, edge: Edge::None }
+        Self { memory: None, n, dtype, edge: Edge::None, is_view: false }
     }
 
     /// A tensor of another device.
@@ -73,6 +75,18 @@ impl Tensor {
 
     pub fn needs_grad(&self) -> bool {
         self.edge != Edge::None
+    }
+
+    /// It may be added to in place: nobody else holds its memory, not even its base.
+    pub fn is_free_to_change(&self) -> bool {
+        !self.is_view && self.is_sole()
+    }
+
+    /// The same memory as a view, in backward.
+    #[must_use]
+    pub fn as_view(mut self) -> Self {
+        self.is_view = true;
+        self
     }
 
     /// Nobody else holds its memory.
