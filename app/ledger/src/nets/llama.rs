@@ -182,7 +182,10 @@ impl Model for Llama {
             }
         });
         sim.enter(None);
-        let logits = sim.linear(norm(sim, &self.plan, &x, &self.norm), &self.head);
+        let normed = norm(sim, &self.plan, &x, &self.norm);
+        // A mixture's loop leaves the last block's output in a local.
+        let _local = (self.plan.net == Net::Moe).then_some(x);
+        let logits = sim.linear(normed, &self.head);
         sim.own(&logits, Owner::Logits);
         (logits, balances)
     }

@@ -74,8 +74,9 @@ impl Sim {
                 let base = whole(n);
                 let at = whole(n);
                 drop(base);
+                let room = whole(1);
                 let slot = whole(n);
-                drop((fits, at));
+                drop((fits, at, room));
                 slot
             };
             let pairs = whole(n);

@@ -56,7 +56,7 @@ impl Sim {
         let mean = self.row_mean(square, n_rows);
         let mean = self.shift(mean);
         let inverse = self.rsqrt(mean);
-        let scaled = self.cast_away(self.mul_rows(full, inverse), x.dtype);
+        let scaled = self.cast_away(self.mul_rows(full.clone(), inverse), x.dtype);
         self.weigh(weight, scaled)
     }
 
