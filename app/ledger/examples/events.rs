@@ -105,9 +105,9 @@ fn main() {
         let differs = theirs.iter().zip(&mine).position(|(theirs, (mine, _))| theirs != mine);
         let at = differs.unwrap_or(theirs.len().min(mine.len()));
         let _ = writeln!(out, "{idx}: {} of {} (ours {}) {:?}", at, theirs.len(), mine.len(), plan.net);
-        if only.is_some() {
+        if only.is_some() && at + 1 < theirs.len() {
             for row in at.saturating_sub(around)..at + around {
-                let _ = writeln!(out, "{row:5} {:<40} | {:?}", format!("{:?}", theirs.get(row)), mine.get(row));
+                let _ = writeln!(out, "{row:5} {:<40} | {}", format!("{:?}", theirs.get(row)).chars().take(150).collect::<String>(), mine.get(row).map(|it| format!("{it:?}")).unwrap_or_default().chars().take(150).collect::<String>());
             }
         }
     }

@@ -108,7 +108,7 @@ impl Model for Gpt {
             drop(positions);
             sim.add(te, pe)
         };
-        let (x, _) = super::blocks(sim, &self.plan, self.blocks.len(), &x, |range| {
+        let (x, _) = super::blocks(sim, &self.plan, self.blocks.len(), x, |range| {
             let blocks: Vec<Rc<Block>> = self.blocks[range].to_vec();
             move |sim: &Sim, x: &Tensor| (blocks.iter().fold(x.clone(), |x, block| block.forward(sim, &x)), None)
         });

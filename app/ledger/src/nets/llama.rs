@@ -169,8 +169,11 @@ impl Model for Llama {
     }
 
     fn forward(&self, sim: &Sim, tokens: &Tensor) -> (Tensor, Vec<Tensor>) {
-        let x = sim.embedding(tokens, &self.te, self.plan.hidden);
-        let (x, balances) = super::blocks(sim, &self.plan, self.blocks.len(), &x, |range| {
+        let embedded = sim.embedding(tokens, &self.te, self.plan.hidden);
+        // Without experts the loop is a function of its own, and the embedding stays in the caller's local.
+        let is_moe = self.plan.net == Net::Moe;
+        let _kept = (!is_moe).then(|| embedded.clone());
+        let (x, balances) = super::blocks(sim, &self.plan, self.blocks.len(), embedded, |range| {
             let blocks: Vec<Rc<Block>> = self.blocks[range].to_vec();
             move |sim: &Sim, x: &Tensor| {
                 let mut balance = None;
@@ -184,7 +187,7 @@ impl Model for Llama {
         sim.enter(None);
         let normed = norm(sim, &self.plan, &x, &self.norm);
         // A mixture's loop leaves the last block's output in a local.
-        let _local = (self.plan.net == Net::Moe).then_some(x);
+        let _local = is_moe.then_some(x);
         let logits = sim.linear(normed, &self.head);
         sim.own(&logits, Owner::Logits);
         (logits, balances)

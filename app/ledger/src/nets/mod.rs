@@ -37,6 +37,8 @@ pub(crate) struct Size {
     pub is_trained: bool,
     pub is_nf4: bool,
     layer: Option<usize>,
+    /// Its place in `parameters()`: a module's own parameters come before its children's there, and are moved after them.
+    order: usize,
 }
 
 impl Params {
@@ -54,8 +56,16 @@ impl Params {
             self.next += 1;
             return self.tensors[self.next - 1].clone();
         }
-        self.sizes.push(Size { n, is_trained, is_nf4, layer: self.layer });
+        let order = 2 * self.sizes.len();
+        self.sizes.push(Size { n, is_trained, is_nf4, layer: self.layer, order });
         Tensor::outside(n)
+    }
+
+    /// The last parameter stands behind the next `n` in `parameters()`.
+    pub fn stand_behind(&mut self, n: usize) {
+        if let Some(last) = self.sizes.last_mut().filter(|_| self.tensors.is_empty()) {
+            last.order += 2 * n + 1;
+        }
     }
 
     pub fn linear(&mut self, k: u64, c: u64, has_bias: bool) -> Linear {
@@ -109,7 +119,9 @@ pub(crate) fn build(sim: &Sim, plan: &Plan) -> Built {
         }
     }
     sim.enter(None);
-    let trained = tensors.iter().filter(|tensor| tensor.needs_grad()).cloned().collect();
+    let mut ordered: Vec<(&Size, &Tensor)> = params.sizes.iter().zip(&tensors).collect();
+    ordered.sort_by_key(|(size, _)| size.order);
+    let trained = ordered.into_iter().filter(|(size, _)| size.is_trained).map(|(_, tensor)| tensor.clone()).collect();
     let n_params = params.sizes.iter().map(|size| size.n).sum();
     params.tensors = tensors;
     params.next = 0;
@@ -123,10 +135,9 @@ fn blocks<F: Fn(&Sim, &Tensor) -> Output + 'static>(
     sim: &Sim,
     plan: &Plan,
     n: usize,
-    x: &Tensor,
+    mut x: Tensor,
     group: impl Fn(std::ops::Range<usize>) -> F,
 ) -> (Tensor, Vec<Tensor>) {
-    let mut x = x.clone();
     let mut others = Vec::new();
     let every = (plan.checkpoint_every as usize).max(1);
     for first in (0..n).step_by(every) {

@@ -26,6 +26,7 @@ impl Experts {
         let size = plan.experts * plan.hidden * plan.ffn;
         // A module's children are moved before its own parameters.
         let router = params.linear(plan.hidden, plan.experts, false);
+        params.stand_behind(3);
         let [gate, up, down] = [0; 3].map(|_| params.take(size));
         Self { router, gate, up, down, routing, hidden: plan.hidden, ffn: plan.ffn }
     }

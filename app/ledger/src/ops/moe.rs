@@ -86,7 +86,8 @@ impl Sim {
             let count = reduce::columns(self, &hot, routing.experts);
             let share = self.alloc(routing.experts, Dtype::F32);
             drop((count, place, slot, pairs, hot));
-            (pair, used, share)
+            // Without the last place, where what found no room was written.
+            (pair.view(room - 1), used.view(room - 1), share)
         })
     }
 
@@ -128,12 +129,12 @@ impl Sim {
         let zeros = self.alloc(n, y.dtype);
         let index = self.halves(pair);
         let source = self.mul_rows(y.clone(), self.cast(s, y.dtype));
-        let saved = self.save_if(source.needs_grad(), &index);
+        let saved = [&index, &source].map(|it| self.save_if(source.needs_grad(), it));
         let out = self.alloc(n, y.dtype);
         let n_source = source.n;
         let edge = self.node("index_add", [(&source).into()], move |sim, grads| {
             let dtype = incoming(grads).dtype;
-            let _index = saved.as_ref().map(|it| it.get(sim));
+            let _held = saved.each_ref().map(|it| it.as_ref().map(|it| it.get(sim)));
             one(sim.alloc(n_source, dtype))
         });
         drop(zeros);
