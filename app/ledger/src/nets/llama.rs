@@ -106,7 +106,8 @@ impl Block {
         let k = turned(view(self.k.forward(sim, &n), is_copied_back && !is_shared));
         let v = view(self.v.forward(sim, &n), is_copied_back && !is_shared);
         let times = plan.heads / plan.kv_heads;
-        let (wide_k, wide_v) = (sim.repeat(k.clone(), times), sim.repeat(v.clone(), times));
+        let is_view = plan.kv_heads == 1;
+        let (wide_k, wide_v) = (sim.repeat(k.clone(), times, is_view), sim.repeat(v.clone(), times, is_view));
         let mixed = match plan.attention {
             Attention::Flash => sim.flash(q.clone(), wide_k, wide_v, heads),
             Attention::Math => {

@@ -84,13 +84,14 @@ impl Sim {
         x.with_edge(edge)
     }
 
-    /// `expand(…).reshape(…)`: every element `times` times.
-    pub fn repeat(&self, x: Tensor, times: u64) -> Tensor {
+    /// `expand(…).reshape(…)`: every element `times` times; a copy, unless the repeated dimension has one element only, so that a
+    /// view will do.
+    pub fn repeat(&self, x: Tensor, times: u64, is_view: bool) -> Tensor {
         if times == 1 {
             return x;
         }
         self.name("repeat");
-        let out = self.alloc(x.n * times, x.dtype);
+        let out = if is_view { x.view(x.n * times) } else { self.alloc(x.n * times, x.dtype) };
         let n = x.n;
         let edge = self.node("repeat", [(&x).into()], move |sim, grads| one(sim.alloc(n, incoming(grads).dtype)));
         out.with_edge(edge)
