@@ -7,9 +7,13 @@ use vramlab_alloc::caching::{BlockId, Caching, Class, Config, Device, Metric};
 /// Where the driver puts a new segment. It decides between equal blocks, nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Below all earlier ones, as seen on an H200.
+    /// As on an H200 with driver 580: at the lowest free address of what the process has reserved, first in the room that the
+    /// context left; without room, in new pieces of 32 MiB, each below the last.
+    Fresh,
+    /// The same, the room of the context being used up.
+    Used,
+    /// Below all earlier ones.
     Below,
-    Above,
 }
 
 /// What the process holds before the model: library workspaces, in segments of their own.
@@ -24,7 +28,7 @@ pub struct Start {
 
 impl Default for Start {
     fn default() -> Self {
-        Self { n_small: 2, n_large: 2, place: Place::Below }
+        Self { n_small: 2, n_large: 2, place: Place::Fresh }
     }
 }
 
@@ -40,21 +44,50 @@ pub struct Figures {
     pub reserved: u64,
 }
 
-/// A card without end.
+/// A card without end, and the driver's way with addresses.
 struct Endless {
     place: Place,
-    next: u64,
+    /// Free ranges of reserved address space, by address.
+    free: Vec<(u64, u64)>,
+    lowest: u64,
+}
+
+/// Address space is reserved in pieces of this.
+const PIECE: u64 = 32 * MIB;
+/// What the context leaves free above, in MiB, as recorded.
+const ROOM: [(u64, u64); 3] = [(26, 6), (170, 374), (620, 20)];
+
+impl Endless {
+    fn new(place: Place) -> Self {
+        let lowest = 1 << 60;
+        let room = if place == Place::Fresh { &ROOM[..] } else { &[] };
+        let free = room.iter().map(|(at, size)| (lowest + at * MIB, size * MIB)).collect();
+        Self { place, free, lowest }
+    }
 }
 
 impl Device for Endless {
     fn segment(&mut self, bytes: u64) -> Option<u64> {
-        let step = bytes.next_multiple_of(2 * MIB);
+        let size = bytes.next_multiple_of(2 * MIB);
         if self.place == Place::Below {
-            self.next -= step;
-            return Some(self.next);
+            self.lowest -= size;
+            return Some(self.lowest);
         }
-        self.next += step;
-        Some(self.next - step)
+        if let Some(idx) = self.free.iter().position(|range| range.1 >= size) {
+            let (address, room) = self.free[idx];
+            if room == size {
+                self.free.remove(idx);
+            } else {
+                self.free[idx] = (address + size, room - size);
+            }
+            return Some(address);
+        }
+        let piece = size.next_multiple_of(PIECE);
+        self.lowest -= piece;
+        if piece > size {
+            self.free.insert(0, (self.lowest + size, piece - size));
+        }
+        Some(self.lowest)
     }
 
     fn release(&mut self, _address: u64, _bytes: u64) {}
@@ -76,7 +109,7 @@ impl Device for Endless {
 
 /// `after_model` and the figures of each step. `seen` gets, after every event, the bytes allocated and reserved.
 pub fn figures(tape: &Tape, start: Start, mut seen: impl FnMut(usize, u64, u64)) -> (u64, Vec<Figures>) {
-    let mut allocator = Caching::new(Config::default(), Endless { place: start.place, next: 1 << 60 });
+    let mut allocator = Caching::new(Config::default(), Endless::new(start.place));
     let mut serve =
         |allocator: &mut Caching<Endless>, bytes| allocator.malloc(bytes, 0).ok().flatten().map(|served| served.id);
     for _ in 0..start.n_small {

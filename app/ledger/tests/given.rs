@@ -24,7 +24,7 @@ fn the_given_records_hold() {
     let mut n_exact = 0;
     for (idx, one) in records.as_array().expect("a list").iter().enumerate() {
         let run = record(&common::plan_of(one, false)).expect("a plan");
-        let (after_model, steps) = figures(&run.tape, Start::default(), |_, _, _| {});
+        let (after_model, steps) = figures(&run.tape, Start{place:if std::env::var("PL").as_deref()==Ok("b") {vramlab_ledger::Place::Below} else if std::env::var("PL").as_deref()==Ok("u") {vramlab_ledger::Place::Used} else {vramlab_ledger::Place::Fresh},..Start::default()}, |_, _, _| {});
         assert_eq!(run.n_params, one["params"].as_u64().expect("params"));
         assert_eq!(after_model, one["after_model"].as_u64().expect("after_model"), "case {}", idx + 1);
         for (step, ours) in steps.iter().enumerate() {
