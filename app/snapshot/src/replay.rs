@@ -1,11 +1,15 @@
 //! The recorded requests, served again by the allocator's rules: every address, split and counter is predicted and
-//! compared with what was recorded.
+//! compared with what was recorded. `recorded.rs` is the device as the recording shows it.
+
+mod recorded;
 
 use crate::fast::FastMap;
+use crate::homes::{Home, Homes, Labels};
 use crate::model::{Action, BlockState, Event, Snapshot};
 use crate::start::{Start, start};
-use std::collections::{BTreeMap, VecDeque};
-use vramlab_alloc::caching::{BlockId, Caching, Config, ConfigError, Device, State, Stats, View};
+use recorded::Recorded;
+use std::collections::BTreeMap;
+use vramlab_alloc::caching::{BlockId, Caching, Config, ConfigError, Error, Served, State, Stats, View};
 
 /// A prediction that the recording contradicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +32,10 @@ pub struct Replay {
     pub n_unexplained: u64,
     /// The first of each kind, at most 20 in all.
     pub mismatches: Vec<Mismatch>,
+    /// Mismatches in all.
+    pub n_wrong: u64,
+    /// Private pools that there must have been although no segment at the end names them.
+    pub n_inferred_pools: u32,
     pub stats: Stats,
     /// The counters before the first event.
     pub start: Stats,
@@ -41,18 +49,19 @@ pub struct Replay {
 impl Replay {
     /// True if every address, every segment and every final block came out as recorded.
     pub fn is_exact(&self) -> bool {
-        self.n_right == self.n_allocs && self.mismatches.is_empty()
+        self.n_right == self.n_allocs && self.n_wrong == 0
     }
 }
-
-const MOST_MISMATCHES: usize = 20;
-/// Address space is never what runs out; the device's size is not in a snapshot.
-const TOTAL_BYTES: u64 = 1 << 40;
 
 /// The settings that a snapshot was recorded with.
 pub fn config_of(snapshot: &Snapshot) -> Result<Config, ConfigError> {
     let mut config = Config::default();
     let number = |name: &str| snapshot.setting(name).and_then(|text| text.parse::<f64>().ok());
+    // What the process was started with, or was told last, for what has no field of its own.
+    if let Some(written) = snapshot.setting("PYTORCH_CUDA_ALLOC_CONF").and_then(|text| Config::parse(text).ok()) {
+        config.max_non_split_rounding_bytes = written.max_non_split_rounding_bytes;
+        config.large_segment_bytes = written.large_segment_bytes;
+    }
     config.expandable_segments = snapshot.setting("expandable_segments") == Some("True");
     config.max_split_bytes = number("max_split_size").filter(|bytes| *bytes > 0.0).map(|bytes| bytes as u64);
     config.gc_threshold = number("garbage_collection_threshold").filter(|share| *share > 0.0);
@@ -72,123 +81,42 @@ pub fn config_of(snapshot: &Snapshot) -> Result<Config, ConfigError> {
     Ok(config)
 }
 
-/// The device as it was recorded: it gives what the recording says it gave, and refuses where the cache was flushed.
-#[derive(Default)]
-struct Recorded {
-    /// Segment events since the last request.
-    queue: VecDeque<(usize, Event)>,
-    wrong: Vec<Mismatch>,
-    at: usize,
-    n_given: u64,
-    /// Given although nothing was recorded: outside every recorded address.
-    invented: u64,
-}
-
-impl Recorded {
-    fn mismatch(&mut self, event: usize, what: String) {
-        if self.wrong.len() < MOST_MISMATCHES {
-            self.wrong.push(Mismatch { event, what });
-        }
-    }
-
-    fn invent(&mut self, what: &str, bytes: u64) -> u64 {
-        self.mismatch(self.at, format!("{what} of {bytes} bytes was predicted, none is recorded"));
-        self.invented += 1;
-        self.invented << 41
-    }
-
-    fn given_back(&mut self, action: Action, address: u64, bytes: u64) {
-        match self.queue.pop_front() {
-            Some((_, event)) if event.action == action && (event.address, event.size) == (address, bytes) => {}
-            Some((at, event)) => {
-                let what = format!(
-                    "0x{address:x}, {bytes} bytes, goes back; recorded is {:?} of 0x{:x}, {} bytes",
-                    event.action, event.address, event.size
-                );
-                self.mismatch(at, what);
-            }
-            None => self.mismatch(self.at, format!("0x{address:x}, {bytes} bytes, goes back; nothing is recorded")),
-        }
-    }
-}
-
-impl Device for Recorded {
-    fn segment(&mut self, bytes: u64) -> Option<u64> {
-        match self.queue.front() {
-            Some((_, event)) if event.action == Action::SegmentAlloc => {
-                let (at, event) = self.queue.pop_front()?;
-                if event.size != bytes {
-                    self.mismatch(at, format!("a segment of {bytes} bytes is asked for; recorded are {}", event.size));
-                }
-                self.n_given += 1;
-                Some(event.address)
-            }
-            // The cache was flushed: the device had refused.
-            Some(_) => None,
-            None => Some(self.invent("a segment", bytes)),
-        }
-    }
-
-    fn release(&mut self, address: u64, bytes: u64) {
-        self.given_back(Action::SegmentFree, address, bytes);
-    }
-
-    fn range(&mut self, bytes: u64) -> Option<u64> {
-        match self.queue.front() {
-            Some((_, event)) if event.action == Action::SegmentMap => Some(event.address),
-            Some(_) => None,
-            None => Some(self.invent("a range", bytes)),
-        }
-    }
-
-    fn map(&mut self, address: u64, bytes: u64) -> bool {
-        match self.queue.front() {
-            Some((_, event)) if event.action == Action::SegmentMap => {
-                let event = *event;
-                let at = self.queue.pop_front().map_or(self.at, |(at, _)| at);
-                if (event.address, event.size) != (address, bytes) {
-                    let what = format!(
-                        "0x{address:x}, {bytes} bytes, is mapped; recorded is 0x{:x}, {} bytes",
-                        event.address, event.size
-                    );
-                    self.mismatch(at, what);
-                }
-                self.n_given += 1;
-                true
-            }
-            Some(_) => false,
-            None => {
-                self.invent("mapping", bytes);
-                true
-            }
-        }
-    }
-
-    fn unmap(&mut self, address: u64, bytes: u64) {
-        self.given_back(Action::SegmentUnmap, address, bytes);
-    }
-
-    fn total_bytes(&self) -> u64 {
-        TOTAL_BYTES
-    }
-}
-
 /// Replays one device under the settings it was recorded with.
 pub fn replay(snapshot: &Snapshot, device: usize, config: &Config) -> Replay {
-    let before = start(snapshot, device, config);
-    let mut run = Run::new(snapshot, device, config, &before);
+    let homes = Homes::of(snapshot, device, config);
+    let mut labels = Labels::default();
     let events = snapshot.traces.get(device).map_or(&[][..], Vec::as_slice);
-    for idx in 0..events.len() {
-        run.event(events, idx);
+    let first = Run::whole(snapshot, device, config, &homes, &labels, false);
+    if first.is_exact() || homes.n_groups == 0 {
+        return first;
     }
-    run.finish(snapshot, device, before)
+    // Where the end names no pool, the first contradiction turns a group to another one.
+    let n_tries = (MOST_TRIED / events.len().max(1)).clamp(2, 100);
+    for _ in 0..n_tries {
+        let Some(group) = Run::contradiction(snapshot, device, config, &homes, &labels) else { break };
+        labels.turn(group, homes.pools.len() as u32);
+    }
+    let second = Run::whole(snapshot, device, config, &homes, &labels, true);
+    let score = |replay: &Replay| (replay.n_right, std::cmp::Reverse(replay.n_wrong));
+    if score(&second) > score(&first) { second } else { first }
 }
 
-struct Run {
+/// Events that may be replayed in search of pools that no segment names.
+const MOST_TRIED: usize = 2_000_000;
+
+/// What the allocator did with a request, tried on a copy.
+type Tried = Result<Option<Served>, Error>;
+
+#[derive(Clone)]
+struct Run<'a> {
+    homes: &'a Homes,
+    labels: &'a Labels,
     machine: Caching<Recorded>,
     blocks: FastMap<u64, BlockId>,
-    /// Private pool of each segment, by address.
-    pools: BTreeMap<u64, (u64, u32)>,
+    /// Segments that stand, by address, with their size and home.
+    standing: BTreeMap<u64, (u64, Home)>,
+    /// Pending blocks that came free since the last request: before anything went back, and after.
+    late: [Vec<BlockId>; 2],
     start: Stats,
     n_allocs: u64,
     n_right: u64,
@@ -196,70 +124,172 @@ struct Run {
     n_unexplained: u64,
     skips_completion: bool,
     sizes: Vec<u64>,
+    /// Group that a contradiction speaks against.
+    blamed: Option<u32>,
 }
 
-impl Run {
-    fn new(snapshot: &Snapshot, device: usize, config: &Config, before: &Start) -> Self {
+impl<'a> Run<'a> {
+    fn new(before: &Start, config: &Config, homes: &'a Homes, labels: &'a Labels) -> Self {
         let mut machine = Caching::new(config.clone(), Recorded::default());
         let blocks = machine.restore(&before.parts).into_iter().collect();
-        let of_device = snapshot.segments.iter().filter(|segment| segment.device as usize == device);
-        let pools =
-            of_device.map(|segment| (segment.address, (segment.size, before.pool_number(segment.pool)))).collect();
+        let plain = before.parts.iter().filter(|part| !part.is_expandable);
+        let home = |address: u64| homes.at_start(address).unwrap_or(Home::Known(0));
         Self {
+            homes,
+            labels,
             start: machine.stats().clone(),
             machine,
             blocks,
-            pools,
+            standing: plain.map(|part| (part.address, (part.size, home(part.address)))).collect(),
+            late: [Vec::new(), Vec::new()],
             n_allocs: 0,
             n_right: 0,
             n_frees: 0,
             n_unexplained: before.n_unexplained,
             skips_completion: false,
             sizes: Vec::new(),
+            blamed: None,
         }
+    }
+
+    fn whole(
+        snapshot: &Snapshot,
+        device: usize,
+        config: &Config,
+        homes: &Homes,
+        labels: &Labels,
+        has_inferred: bool,
+    ) -> Replay {
+        let before = start(snapshot, device, config, homes, labels);
+        let mut run = Run::new(&before, config, homes, labels);
+        let events = snapshot.traces.get(device).map_or(&[][..], Vec::as_slice);
+        for idx in 0..events.len() {
+            run.event(events, idx);
+        }
+        run.finish(snapshot, device, before, has_inferred)
+    }
+
+    /// The first contradiction that a group of unknown home may be to blame for.
+    fn contradiction(
+        snapshot: &Snapshot,
+        device: usize,
+        config: &Config,
+        homes: &Homes,
+        labels: &Labels,
+    ) -> Option<u32> {
+        let before = start(snapshot, device, config, homes, labels);
+        let mut run = Run::new(&before, config, homes, labels);
+        let events = snapshot.traces.get(device).map_or(&[][..], Vec::as_slice);
+        for idx in 0..events.len() {
+            run.event(events, idx);
+            if run.blamed.is_some() {
+                return run.blamed;
+            }
+        }
+        None
     }
 
     fn event(&mut self, events: &[Event], idx: usize) {
         let event = &events[idx];
         self.machine.device.at = idx;
         match event.action {
-            Action::SegmentAlloc | Action::SegmentMap => self.machine.device.queue.push_back((idx, *event)),
+            Action::SegmentAlloc | Action::SegmentMap => {
+                self.machine.device.queue.push_back((idx, *event));
+                if let Some(home) = self.homes.of_given(idx) {
+                    self.standing.insert(event.address, (event.size, home));
+                }
+            }
             Action::SegmentFree | Action::SegmentUnmap => {
+                self.release_pool_of(event.address);
                 self.machine.device.queue.push_back((idx, *event));
                 if is_explicit(events, idx) {
+                    self.late = [Vec::new(), Vec::new()];
                     self.machine.empty_cache();
                     self.expect_empty();
                 }
+                self.standing.remove(&event.address);
             }
             Action::Alloc => self.alloc(event, idx),
-            Action::Oom => {
-                let pool = self.pool_at(event.address);
-                if self.machine.malloc_in(pool, event.size, event.stream).is_ok() {
-                    self.machine.device.mismatch(idx, "the request fits; recorded is an OOM".to_owned());
-                }
-            }
-            Action::FreeRequested => self.free(event, events.get(idx + 1)),
+            Action::Oom => self.oom(event, idx),
+            Action::FreeRequested => self.free(event, is_plain(events, idx)),
             Action::FreeCompleted if self.skips_completion => self.skips_completion = false,
-            Action::FreeCompleted => {
-                let known = self.blocks.remove(&event.address);
-                if known.is_none_or(|id| self.machine.event_done(id).is_err()) {
-                    self.n_unexplained += 1;
-                }
-            }
+            Action::FreeCompleted => self.completed(event),
             _ => {}
         }
+    }
+
+    /// Memory of a graph goes back only when the graph is gone.
+    fn release_pool_of(&mut self, address: u64) {
+        let pool = self.pool_at(address);
+        if pool > 0 {
+            self.machine.release_pool(pool);
+        }
+    }
+
+    fn completed(&mut self, event: &Event) {
+        let place = usize::from(self.machine.device.has_returns());
+        match self.blocks.remove(&event.address) {
+            Some(id) if self.machine.view(id).state == State::Pending => self.late[place].push(id),
+            _ => self.n_unexplained += 1,
+        }
+    }
+
+    /// The other streams' work is done; the next request takes the blocks back.
+    fn settle(machine: &mut Caching<Recorded>, late: &[BlockId]) {
+        for id in late {
+            // A block that came free meanwhile is free.
+            let _known = machine.event_done(*id).is_ok();
+        }
+    }
+
+    /// Serves a request. Where something went back before it, a completion may have been found by the request, or by the
+    /// allocator as it waited before it flushed its cache; and the program itself may have emptied it. What fits counts.
+    fn ask(&mut self, pool: u32, event: &Event, expected: Option<u64>) -> Tried {
+        let late = std::mem::take(&mut self.late);
+        if !self.machine.device.has_returns() {
+            Self::settle(&mut self.machine, &late[0]);
+            Self::settle(&mut self.machine, &late[1]);
+            return self.machine.malloc_in(pool, event.size, event.stream);
+        }
+        let n_wrong = self.machine.device.n_wrong;
+        let mut first = None;
+        for how in 0..3 {
+            let mut machine = self.machine.clone();
+            match how {
+                0 => Self::settle(&mut machine, &late[0]),
+                1 => {}
+                _ => machine.empty_cache(),
+            }
+            let served = machine.malloc_in(pool, event.size, event.stream);
+            let address = served.as_ref().ok().and_then(|served| served.map(|served| served.address));
+            let fits = machine.device.n_wrong == n_wrong && machine.device.queue.is_empty() && address == expected;
+            if fits {
+                Self::settle(&mut machine, &late[1]);
+                self.machine = machine;
+                return served;
+            }
+            if first.is_none() {
+                first = Some((machine, served));
+            }
+        }
+        let Some((machine, served)) = first else { return Ok(None) };
+        self.machine = machine;
+        Self::settle(&mut self.machine, &late[1]);
+        served
     }
 
     fn alloc(&mut self, event: &Event, idx: usize) {
         self.n_allocs += 1;
         let pool = self.pool_at(event.address);
-        match self.machine.malloc_in(pool, event.size, event.stream) {
+        let n_wrong = self.machine.device.n_wrong;
+        match self.ask(pool, event, Some(event.address)) {
             Ok(Some(served)) => {
                 if served.address == event.address {
                     self.n_right += 1;
                 } else {
-                    let what = format!("0x{:x} is predicted, recorded is 0x{:x}", served.address, event.address);
+                    let what = || format!("0x{:x} is predicted, recorded is 0x{:x}", served.address, event.address);
                     self.machine.device.mismatch(idx, what);
+                    self.blame(event.address, Some(served.address));
                 }
                 self.blocks.insert(event.address, served.id);
                 self.sizes.push(served.size);
@@ -267,28 +297,59 @@ impl Run {
             Ok(None) => self.sizes.push(0),
             Err(error) => {
                 self.sizes.push(0);
-                self.machine.device.mismatch(idx, format!("{error}; recorded is 0x{:x}", event.address));
+                self.machine.device.mismatch(idx, || format!("{error}; recorded is 0x{:x}", event.address));
             }
         }
         self.expect_empty();
+        if self.machine.device.n_wrong > n_wrong {
+            self.blame(event.address, None);
+        }
+    }
+
+    /// A refusal without anything returned before it is one of a capture, if there was something to return.
+    fn oom(&mut self, event: &Event, idx: usize) {
+        let device = &self.machine.device;
+        let is_captured = !device.has_returns() && device.queue.is_empty() && self.machine.has_releasable();
+        if is_captured {
+            let late = std::mem::take(&mut self.late);
+            late.iter().for_each(|late| Self::settle(&mut self.machine, late));
+            self.machine.count_refusal();
+            return;
+        }
+        self.machine.device.refuses = true;
+        if self.ask(0, event, None).is_ok() {
+            self.machine.device.mismatch(idx, || "the request fits; recorded is an OOM".to_owned());
+        }
+        self.machine.device.refuses = false;
+        self.expect_empty();
+    }
+
+    /// Of the two places, one whose home is not known is to blame, the later one of two.
+    fn blame(&mut self, recorded: u64, predicted: Option<u64>) {
+        let open = |address: u64| self.home_at(address).and_then(|home| self.labels.is_open(home));
+        let groups = [Some(recorded), predicted].map(|address| address.and_then(open));
+        self.blamed = self.blamed.or(match groups {
+            [Some(a), Some(b)] => Some(a.min(b)),
+            [a, b] => a.or(b),
+        });
     }
 
     /// Everything that the device gave before a request was asked for by it.
     fn expect_empty(&mut self) {
         let device = &mut self.machine.device;
         for (at, event) in std::mem::take(&mut device.queue) {
-            device
-                .mismatch(at, format!("{:?} of {} bytes is recorded and was not predicted", event.action, event.size));
+            device.mismatch(at, || {
+                format!("{:?} of {} bytes is recorded and was not predicted", event.action, event.size)
+            });
         }
     }
 
-    fn free(&mut self, event: &Event, next: Option<&Event>) {
+    fn free(&mut self, event: &Event, is_plain: bool) {
         let Some(id) = self.blocks.get(&event.address).copied() else {
             self.n_unexplained += 1;
             return;
         };
         self.n_frees += 1;
-        let is_plain = next.is_some_and(|next| next.action == Action::FreeCompleted && next.address == event.address);
         let freed = if is_plain { self.machine.free(id) } else { self.machine.free_pending(id) };
         if freed.is_err() {
             self.n_unexplained += 1;
@@ -299,13 +360,21 @@ impl Run {
         }
     }
 
-    /// Events carry no pool: the segment around the address does.
-    fn pool_at(&self, address: u64) -> u32 {
-        let around = self.pools.range(..=address).next_back();
-        around.filter(|(at, (size, _))| address < *at + size).map_or(0, |(_, (_, pool))| *pool)
+    fn home_at(&self, address: u64) -> Option<Home> {
+        let around = self.standing.range(..=address).next_back();
+        let plain = around.filter(|(at, (size, _))| address - *at < *size).map(|(_, (_, home))| *home);
+        plain.or_else(|| self.homes.reach(address).map(|(_, reach)| reach.home))
     }
 
-    fn finish(mut self, snapshot: &Snapshot, device: usize, before: Start) -> Replay {
+    /// Events carry no pool: the segment around the address does.
+    fn pool_at(&self, address: u64) -> u32 {
+        self.home_at(address).map_or(0, |home| self.labels.pool(home))
+    }
+
+    fn finish(mut self, snapshot: &Snapshot, device: usize, before: Start, has_inferred: bool) -> Replay {
+        let late = std::mem::take(&mut self.late);
+        late.iter().for_each(|late| Self::settle(&mut self.machine, late));
+        self.machine.settle();
         self.compare_blocks(snapshot, device);
         let blocks = self.machine.blocks();
         Replay {
@@ -314,6 +383,8 @@ impl Run {
             n_frees: self.n_frees,
             n_segments: self.machine.device.n_given,
             n_unexplained: self.n_unexplained,
+            n_wrong: self.machine.device.n_wrong,
+            n_inferred_pools: if has_inferred { self.labels.n_unnamed } else { 0 },
             stats: self.machine.stats().clone(),
             start: self.start,
             mismatches: std::mem::take(&mut self.machine.device.wrong),
@@ -343,28 +414,43 @@ impl Run {
                 });
                 if !is_same {
                     let found = predicted.get(&block.address).map(|view| (view.size, view.state));
-                    let what = format!(
-                        "final block 0x{:x}: recorded {} bytes {state:?}, predicted {found:?}",
-                        block.address, block.size
-                    );
-                    self.machine.device.mismatch(n_events, what);
+                    self.machine.device.mismatch(n_events, || {
+                        format!(
+                            "final block 0x{:x}: recorded {} bytes {state:?}, predicted {found:?}",
+                            block.address, block.size
+                        )
+                    });
                 }
             }
         }
         if n_recorded != predicted.len() {
-            let what = format!("{n_recorded} final blocks are recorded, {} predicted", predicted.len());
-            self.machine.device.mismatch(n_events, what);
+            self.machine.device.mismatch(n_events, || {
+                format!("{n_recorded} final blocks are recorded, {} predicted", predicted.len())
+            });
         }
     }
 }
 
-/// The last of a run of returned segments belongs to `empty_cache` if the request after it has another stack.
+/// A free that no other stream holds up: it is complete at once. Where the cache was flushed next, the allocator may have
+/// waited for it, and the request decides.
+fn is_plain(events: &[Event], idx: usize) -> bool {
+    let (address, rest) = (events[idx].address, &events[idx + 1..]);
+    let is_at_once = rest.first().is_some_and(|next| next.action == Action::FreeCompleted && next.address == address);
+    let after = rest.iter().find(|event| event.action != Action::FreeCompleted);
+    is_at_once && !after.is_some_and(|event| Recorded::returns(event) || event.action == Action::Oom)
+}
+
+/// The last of a run of returned segments belongs to `empty_cache` if no request for memory follows, or one with another
+/// stack. Without stacks only the first is known.
 pub(crate) fn is_explicit(events: &[Event], idx: usize) -> bool {
     let returns = |event: &Event| matches!(event.action, Action::SegmentFree | Action::SegmentUnmap);
-    let Some(next) = events.get(idx + 1) else { return true };
+    let goes_on = |event: &&Event| returns(event) || event.action == Action::FreeCompleted;
+    let Some(next) = events[idx + 1..].iter().find(|event| event.action != Action::FreeCompleted) else { return true };
     if returns(next) {
-        return false;
+        // Another stack is another call.
+        return next.stack != events[idx].stack;
     }
-    let request = events[idx + 1..].iter().find(|event| matches!(event.action, Action::Alloc | Action::Oom));
-    request.is_none_or(|request| request.stack != events[idx].stack)
+    let gives = matches!(next.action, Action::SegmentAlloc | Action::SegmentMap | Action::Oom);
+    let request = events[idx + 1..].iter().find(|event| !goes_on(event));
+    !gives || request.is_none_or(|request| request.stack != events[idx].stack)
 }

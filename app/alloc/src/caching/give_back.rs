@@ -122,6 +122,7 @@ impl<D: Device> Caching<D> {
 
     /// `torch.cuda.empty_cache()`: waits for pending blocks, then returns whole free segments and pages.
     pub fn empty_cache(&mut self) {
+        self.device.synchronized();
         self.done.clear();
         let pending: Vec<BlockId> =
             self.arena.alive().filter(|(_, block)| block.state == State::Pending).map(|(id, _)| id).collect();
@@ -198,7 +199,11 @@ impl<D: Device> Caching<D> {
     /// Returns free whole segments of the large pool that were passed over longer than the average, until the process is
     /// under its threshold.
     pub(super) fn collect_garbage(&mut self) {
-        let (Some(threshold), Some(fraction)) = (self.config.gc_threshold, self.config.fraction) else { return };
+        let Some(threshold) = self.config.gc_threshold else { return };
+        if let Some(returns) = self.device.recorded_returns() {
+            return self.collect_recorded(&returns);
+        }
+        let Some(fraction) = self.config.fraction else { return };
         let limit = (fraction * self.device.total_bytes() as f64) as u64;
         let target = (threshold * limit as f64) as u64;
         let reserved = self.stats.get(Metric::ReservedBytes, Class::All).current;
@@ -231,6 +236,58 @@ impl<D: Device> Caching<D> {
                 return;
             }
         }
+    }
+
+    /// What a recording shows of a collection: some of the cache went back and not all of it. How old the blocks were is
+    /// not recorded, so that the record itself says which.
+    fn collect_recorded(&mut self, returns: &[u64]) {
+        if returns.is_empty() || returns.len() >= self.whole_free().count() {
+            return;
+        }
+        let ids: Vec<BlockId> = {
+            let large: Vec<(u64, BlockId)> =
+                self.whole_free().filter(|(pool, ..)| *pool == 1).map(|(_, address, id)| (address, id)).collect();
+            returns.iter().filter_map(|at| large.iter().find(|(known, _)| known == at).map(|(_, id)| *id)).collect()
+        };
+        for id in ids {
+            self.return_segment(id);
+        }
+    }
+
+    /// Pool, address and id of every free block that is a whole segment and may be returned.
+    fn whole_free(&self) -> impl Iterator<Item = (usize, u64, BlockId)> + '_ {
+        let may = |pool: &usize| *pool < 2 || self.is_released[pool / 2];
+        (0..self.pools.len()).filter(may).flat_map(|pool| {
+            let keys = self.pools[pool].free.iter();
+            keys.map(move |key| (pool, key.2, key.3)).filter(|(.., id)| {
+                let block = self.arena.at(*id);
+                block.range.is_none() && !block.is_split()
+            })
+        })
+    }
+
+    /// Whether `empty_cache` would return anything.
+    pub fn has_releasable(&self) -> bool {
+        let holds_page = |id: &BlockId| {
+            let block = self.arena.at(*id);
+            block.range.map(|idx| &self.ranges[idx as usize]).is_some_and(|range| {
+                let offset = block.address.saturating_sub(range.base);
+                offset.next_multiple_of(range.page) < (offset + block.size) / range.page * range.page
+            })
+        };
+        let may = |pool: &usize| *pool < 2 || self.is_released[pool / 2];
+        self.whole_free().next().is_some()
+            || (0..self.pools.len()).filter(may).any(|pool| self.pools[pool].free.iter().any(|key| holds_page(&key.3)))
+    }
+
+    /// A refusal of which nothing but the count is known, e.g. while a graph was captured.
+    pub fn count_refusal(&mut self) {
+        self.stats.n_ooms += 1;
+    }
+
+    /// Takes back the pending blocks whose work is done, as the next request would.
+    pub fn settle(&mut self) {
+        self.complete_done();
     }
 
     /// A graph capture starts on `stream`: its requests come from `private_pool` (1, 2, …) until [`Self::end_capture`].

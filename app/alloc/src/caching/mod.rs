@@ -34,6 +34,13 @@ pub trait Device {
     fn unmap(&mut self, address: u64, bytes: u64);
     /// All memory of the device: the size of a range and the fraction are taken from it.
     fn total_bytes(&self) -> u64;
+    /// The allocator has waited for every pending block: before the whole cache goes back.
+    fn synchronized(&mut self) {}
+    /// Segments that a recording says were returned before this request was served. `None`: this is no recording, and
+    /// the garbage collection decides by its threshold.
+    fn recorded_returns(&self) -> Option<Vec<u64>> {
+        None
+    }
 }
 
 /// A card of a given size whose addresses go up.

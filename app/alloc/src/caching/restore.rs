@@ -24,6 +24,8 @@ pub struct Part {
     pub is_small: bool,
     pub private_pool: u32,
     pub is_expandable: bool,
+    /// Where the range of an expandable run begins, if that is known to be lower.
+    pub floor: u64,
     /// In use, by address, inside the part and without overlap.
     pub live: Vec<Live>,
 }
@@ -47,7 +49,11 @@ impl<D: Device> Caching<D> {
                         before = Some(self.shorten_tail(last, part.address));
                         idx
                     }
-                    None => self.restore_range(pool, part.address),
+                    None => {
+                        let idx = self.restore_range(pool, part.floor.min(part.address));
+                        before = self.restore_below(part, pool, idx);
+                        idx
+                    }
                 });
             } else {
                 self.stats.add(Metric::Segment, part.is_small, 1);
@@ -126,6 +132,28 @@ impl<D: Device> Caching<D> {
             add(self, at, end - at, None);
         }
         before
+    }
+
+    /// Address space without memory before the first run of a range.
+    fn restore_below(&mut self, part: &Part, pool: usize, idx: u32) -> Option<BlockId> {
+        let size = part.address.checked_sub(part.floor).filter(|size| *size > 0)?;
+        let id = self.arena.add(Block {
+            address: part.floor,
+            size,
+            requested: 0,
+            stream: part.stream,
+            pool: pool as u32,
+            prev: None,
+            next: None,
+            state: State::Free,
+            is_mapped: false,
+            range: Some(idx),
+            lookups: 0,
+            is_done: false,
+            is_alive: true,
+        });
+        self.pools[pool].unmapped.insert((part.stream, part.floor, id));
+        Some(id)
     }
 
     /// Address space without memory after the last run of a range.

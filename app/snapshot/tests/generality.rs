@@ -1,0 +1,151 @@
+//! Any recording, not only those at hand: requests at random through the allocator under every setting, with streams,
+//! graphs, a card that fills up, and the log cut anywhere. What was noted is replayed and comes out the same.
+
+mod maker;
+
+use maker::{Made, Maker, Plan};
+use vramlab_alloc::MIB;
+use vramlab_alloc::caching::{Class, Metric};
+use vramlab_snapshot::Snapshot;
+use vramlab_snapshot::replay::{Replay, config_of, replay};
+
+fn plan(seed: u64) -> Plan {
+    Plan {
+        seed,
+        settings: String::new(),
+        n_requests: 300,
+        n_live: 30,
+        n_streams: 1,
+        n_graphs: 0,
+        empties: 0,
+        capacity: 1 << 40,
+        has_stacks: true,
+    }
+}
+
+fn replayed(snapshot: &Snapshot) -> Replay {
+    replay(snapshot, 0, &config_of(snapshot).unwrap())
+}
+
+/// Every address, every segment, every final block and every counter.
+fn check(made: &Made, plan: &Plan) {
+    let got = replayed(&made.snapshot);
+    assert_eq!((got.n_allocs, got.n_unexplained), (made.n_allocs, 0), "{plan:?}");
+    assert!(got.is_exact(), "{plan:?}: {} of {}: {:#?}", got.n_right, got.n_allocs, got.mismatches);
+    assert_eq!(got.stats, made.stats, "{plan:?}");
+}
+
+/// The log begins at event `from`, as a ring that has lost its first entries.
+fn cut(snapshot: &Snapshot, from: usize) -> Snapshot {
+    let mut out = snapshot.clone();
+    out.traces[0].drain(..from);
+    out
+}
+
+fn check_cut(made: &Made, plan: &Plan, from: usize) {
+    let suffix = cut(&made.snapshot, from);
+    let got = replayed(&suffix);
+    assert_eq!(got.n_unexplained, 0, "{plan:?} from {from}");
+    assert!(got.is_exact(), "{plan:?} from {from}: {} of {}: {:#?}", got.n_right, got.n_allocs, got.mismatches);
+    for metric in Metric::ALL {
+        for class in Class::ALL {
+            let (end, truth) = (got.stats.get(metric, class).current, made.stats.get(metric, class).current);
+            assert_eq!(end, truth, "{plan:?} from {from}: {metric:?} {class:?}");
+        }
+    }
+}
+
+const SETTINGS: [&str; 5] = [
+    "",
+    "expandable_segments:True",
+    "roundup_power2_divisions:[256:1,512:2,1024:4,>:8]",
+    "max_split_size_mb:40",
+    "max_split_size_mb:24,max_non_split_rounding_mb:32,roundup_power2_divisions:4",
+];
+
+fn all(vary: impl Fn(&mut Plan), check: impl Fn(&Made, &Plan)) {
+    for settings in SETTINGS {
+        for seed in 0..4 {
+            let mut plan = Plan { settings: settings.to_owned(), ..plan(seed) };
+            vary(&mut plan);
+            check(&Maker::make(&plan), &plan);
+        }
+    }
+}
+
+#[test]
+fn one_stream_under_every_setting() {
+    all(|_| {}, check);
+}
+
+#[test]
+fn streams_that_use_each_others_blocks() {
+    all(|plan| plan.n_streams = 3, check);
+}
+
+#[test]
+fn the_cache_emptied_by_the_program() {
+    all(|plan| (plan.empties, plan.n_streams) = (15, 2), check);
+}
+
+/// Retries, and refusals.
+#[test]
+fn a_card_that_fills_up() {
+    let retries = std::cell::Cell::new((0, 0));
+    all(
+        |plan| (plan.capacity, plan.n_streams) = (260 * MIB, 2),
+        |made, plan| {
+            let (n_retries, n_ooms) = retries.get();
+            retries.set((n_retries + made.stats.n_retries, n_ooms + made.stats.n_ooms));
+            check(made, plan);
+        },
+    );
+    assert!(retries.get().0 > 50 && retries.get().1 > 20, "{retries:?}");
+}
+
+#[test]
+fn graphs_with_pools_of_their_own() {
+    all(|plan| (plan.n_graphs, plan.n_streams) = (2, 2), check);
+}
+
+/// Pools of graphs that are gone by the end: the file does not say which segments were theirs.
+#[test]
+fn graphs_that_are_gone_by_the_end() {
+    all(|plan| (plan.n_graphs, plan.n_streams, plan.empties) = (2, 2, 25), check);
+}
+
+#[test]
+fn everything_at_once() {
+    all(|plan| (plan.n_graphs, plan.n_streams, plan.empties, plan.capacity) = (2, 3, 30, 400 * MIB), check);
+}
+
+/// Garbage collection: which blocks went is recorded, why is not.
+#[test]
+fn old_blocks_that_were_collected() {
+    for seed in 0..30 {
+        let settings = "garbage_collection_threshold:0.6,per_process_memory_fraction:0.9".to_owned();
+        let plan = Plan { settings, capacity: 400 * MIB, ..plan(seed) };
+        let made = Maker::make(&plan);
+        let got = replayed(&made.snapshot);
+        assert!(got.is_exact(), "{plan:?}: {} of {}: {:#?}", got.n_right, got.n_allocs, got.mismatches);
+        assert_eq!(got.stats.named(), made.stats.named(), "{plan:?}");
+    }
+}
+
+#[test]
+fn a_recording_without_stacks() {
+    all(|plan| (plan.has_stacks, plan.capacity, plan.n_streams) = (false, 300 * MIB, 2), check);
+}
+
+#[test]
+fn the_log_cut_anywhere() {
+    let cut_everywhere = |made: &Made, plan: &Plan| {
+        for from in (0..made.snapshot.n_events()).step_by(37) {
+            check_cut(made, plan, from);
+        }
+    };
+    all(|plan| plan.n_requests = 150, cut_everywhere);
+    all(|plan| (plan.n_requests, plan.n_streams, plan.empties) = (150, 2, 20), cut_everywhere);
+    all(|plan| (plan.n_requests, plan.n_streams, plan.capacity) = (150, 2, 260 * MIB), cut_everywhere);
+    all(|plan| (plan.n_requests, plan.n_graphs) = (150, 2), cut_everywhere);
+}
