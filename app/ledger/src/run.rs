@@ -20,13 +20,17 @@ pub struct Run {
 pub fn record(plan: &Plan) -> Result<Run, PlanError> {
     plan.check()?;
     let sim = Sim::new(H200);
-    let nets::Built { model, trained, n_params } = nets::build(&sim, plan);
+    let built = nets::build(&sim, plan);
+    let (model, n_params) = (&built.model, built.n_params);
     sim.mark(Mark::AfterModel);
-    let n_trained = trained.iter().map(|tensor| tensor.n).sum();
-    let mut optim = Optim::new(&sim, plan, trained);
+    let n_trained = built.trained.iter().map(|tensor| tensor.n).sum();
+    let mut optim = Optim::new(&sim, plan, built.trained.clone());
     sim.name("input");
     let (n_input, dtype, n_targets) = model.input();
-    let input = sim.alloc_for(n_input, dtype, Owner::Input);
+    let mut input = sim.alloc_for(n_input, dtype, Owner::Input);
+    if plan.is_channels_last {
+        input = sim.alloc_for(n_input, dtype, Owner::Input);
+    }
     let targets = match n_targets {
         Some(n) => sim.alloc_for(n, crate::sim::Dtype::I64, Owner::Input),
         None => input.clone(),

@@ -39,6 +39,18 @@ pub(crate) struct Size {
     layer: Option<usize>,
     /// Its place in `parameters()`: a module's own parameters come before its children's there, and are moved after them.
     order: usize,
+    dtype: Dtype,
+    kind: Kind,
+}
+
+/// What a parameter's place holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    /// Four dimensions: a conversion to channels-last order copies it.
+    Map,
+    /// No parameter, only moved with them.
+    Buffer,
 }
 
 impl Params {
@@ -57,8 +69,26 @@ impl Params {
             return self.tensors[self.next - 1].clone();
         }
         let order = 2 * self.sizes.len();
-        self.sizes.push(Size { n, is_trained, is_nf4, layer: self.layer, order });
+        let (dtype, kind) = (Dtype::F32, Kind::Plain);
+        self.sizes.push(Size { n, is_trained, is_nf4, layer: self.layer, order, dtype, kind });
         Tensor::outside(n)
+    }
+
+    /// The next parameter, of four dimensions.
+    pub fn take_map(&mut self, n: u64) -> Tensor {
+        let tensor = self.take(n);
+        if let Some(last) = self.sizes.last_mut().filter(|_| self.tensors.is_empty()) {
+            last.kind = Kind::Map;
+        }
+        tensor
+    }
+
+    /// A buffer between the parameters.
+    pub fn buffer(&mut self, n: u64, dtype: Dtype) {
+        self.take_as(n, false, false);
+        if let Some(last) = self.sizes.last_mut().filter(|_| self.tensors.is_empty()) {
+            (last.kind, last.dtype) = (Kind::Buffer, dtype);
+        }
     }
 
     /// The last parameter stands behind the next `n` in `parameters()`.
@@ -91,6 +121,8 @@ pub(crate) struct Built {
     /// What the optimizer works on.
     pub trained: Vec<Tensor>,
     pub n_params: u64,
+    /// Buffers among the parameters; held as long as the model is.
+    _all: Vec<Tensor>,
 }
 
 /// Builds the model: parameters one after another in float32, then converted one after another.
@@ -99,7 +131,7 @@ pub(crate) fn build(sim: &Sim, plan: &Plan) -> Built {
         match plan.net {
             Net::Gpt => Box::new(gpt::Gpt::new(plan, params)),
             Net::Llama | Net::Moe => Box::new(llama::Llama::new(plan, params)),
-            Net::Resnet50 => Box::new(gpt::Gpt::new(plan, params)),
+            Net::Resnet50 => Box::new(resnet::Resnet::new(plan, params)),
         }
     };
     let mut params = Params::listing();
@@ -110,7 +142,7 @@ pub(crate) fn build(sim: &Sim, plan: &Plan) -> Built {
         let tensor = sim.alloc_for(size.n, dtype, Owner::Parameter);
         if size.is_trained { tensor.with_edge(sim.leaf()) } else { tensor }
     };
-    let mut tensors: Vec<Tensor> = params.sizes.iter().map(|size| place(size, Dtype::F32)).collect();
+    let mut tensors: Vec<Tensor> = params.sizes.iter().map(|size| place(size, size.dtype)).collect();
     if plan.precision == Precision::Bf16 {
         for (tensor, size) in tensors.iter_mut().zip(&params.sizes) {
             sim.enter(size.layer);
@@ -118,16 +150,23 @@ pub(crate) fn build(sim: &Sim, plan: &Plan) -> Built {
             *tensor = half.with_edge(tensor.edge);
         }
     }
+    if plan.is_channels_last {
+        let maps = tensors.iter_mut().zip(&params.sizes).filter(|(_, size)| size.kind == Kind::Map);
+        for (tensor, size) in maps {
+            sim.enter(size.layer);
+            *tensor = sim.alloc_for(size.n, size.dtype, Owner::Parameter).with_edge(tensor.edge);
+        }
+    }
     sim.enter(None);
     let mut ordered: Vec<(&Size, &Tensor)> = params.sizes.iter().zip(&tensors).collect();
     ordered.sort_by_key(|(size, _)| size.order);
     let trained = ordered.into_iter().filter(|(size, _)| size.is_trained).map(|(_, tensor)| tensor.clone()).collect();
-    let n_params = params.sizes.iter().map(|size| size.n).sum();
-    params.tensors = tensors;
+    let n_params = params.sizes.iter().filter(|size| size.kind != Kind::Buffer).map(|size| size.n).sum();
+    params.tensors = tensors.clone();
     params.next = 0;
     let model = make(&mut params);
     model.make_buffers(sim);
-    Built { model, trained, n_params }
+    Built { model, trained, n_params, _all: tensors }
 }
 
 /// The blocks of a model one after another, plain or recomputed in groups; the output and what else each gave.

@@ -16,6 +16,7 @@ pub(crate) mod reduce;
 mod rope;
 
 pub(crate) use attention::Heads;
+pub(crate) use conv::{BatchNorm, Conv, Map};
 pub(crate) use linear::Linear;
 pub(crate) use moe::Routing;
 
