@@ -61,6 +61,15 @@ const STATES: &[(&str, &str, &str)] = &[
     ("memory_hierarchy", "latency", "{}"),
     ("memory_hierarchy", "linear", r#"{"scale": "linear", "level": "l1"}"#),
     ("memory_hierarchy", "bandwidth", r#"{"quantity": "bandwidth", "level": "registers"}"#),
+    ("allocator_strips", "holes", "{}"),
+    ("allocator_strips", "before", r#"{"event": 9}"#),
+    ("allocator_strips", "alternating", r#"{"preset": "alternating"}"#),
+    ("allocator_strips", "growing", r#"{"preset": "growing_batch"}"#),
+    ("allocator_strips", "six", r#"{"preset": "bins", "engines": "native,expandable,bfc,jax,stream_pool,plain"}"#),
+    ("allocator_strips", "pending", r#"{"preset": "record_stream", "event": 4}"#),
+    ("allocator_strips", "remap", r#"{"preset": "remap", "event": 4}"#),
+    ("allocator_strips", "training", r#"{"preset": "training", "event": 40}"#),
+    ("allocator_strips", "unsplit", r#"{"preset": "unsplit"}"#),
     ("memory_hierarchy", "size", r#"{"quantity": "size", "level": "disk"}"#),
 ];
 

@@ -5,6 +5,7 @@
 //! the figure of the shell's experiment card.
 
 mod access_map;
+mod allocator_strips;
 pub mod author_figure;
 mod bank_grid;
 mod bottleneck_panel;

@@ -18,6 +18,8 @@ mod sheet;
 mod words;
 mod work;
 
+pub(crate) use look::ink_on;
+
 use crate::controls;
 use crate::figure;
 use crate::view::{DataTable, View, ViewCx};
