@@ -11,6 +11,7 @@ mod doctor;
 mod drive;
 mod eval;
 mod fault;
+mod fit;
 mod gather;
 mod intake;
 mod interrupt;
@@ -134,6 +135,8 @@ enum Command {
     Serve(serve::Args),
     /// What a PyTorch memory snapshot answers: the peak, who held it, growth, OOMs.
     Snapshot(snapshot::Args),
+    /// Does a model fit a card, what fills it, what to change first.
+    Fit(fit::Args),
     /// Draws a page to a PNG file, without a display.
     Picture(picture::Args),
     /// Brings older chapters to today's format.
@@ -211,6 +214,8 @@ fn missing(error: &clap::Error) -> Option<&'static str> {
         Some("`vramlab list models` prints the models; `vramlab eval coalescing` shows an example of its question")
     } else if is("run") {
         Some("`vramlab list experiments` prints them; `vramlab run cpu_stride/main` needs no GPU")
+    } else if is("fit") {
+        Some("CONFIG is a config.json, .safetensors or .gguf, as in `vramlab fit config.json --gpu rtx4090`")
     } else if is("picture") {
         Some("as in `vramlab picture start --out start.png`")
     } else {
@@ -241,6 +246,7 @@ fn dispatch(cli: Cli, say: &Say, started: Instant) -> anyhow::Result<Exit> {
         Some(Command::New(args)) => author::new(args, common.lang, say),
         Some(Command::Serve(args)) => serve::run(args, say),
         Some(Command::Snapshot(args)) => snapshot::run(args, say),
+        Some(Command::Fit(args)) => fit::run(args, say),
         Some(Command::Picture(args)) => picture::run(args, common),
         Some(Command::Migrate(args)) => author::migrate(args, say),
         Some(Command::Completions(args)) => shells::completions(args),

@@ -1,0 +1,271 @@
+//! The answer in words: the verdict, what fills the card, what to change first, the plan, and where the numbers come from.
+
+use crate::cli::layout::{COLUMNS, labelled, left, plain, right, width, wrap};
+use crate::cli::say::{Ink, Say};
+use vramlab_fit::{Answer, Fits, Item, Limit, Plan, Tried, Work};
+use vramlab_modelfile::parts;
+use vramlab_modelfile::{Model, Origin};
+use vramlab_units::{Bytes, Lang, Localized, Text, show};
+
+const FILLS: Text = Text::new("每张卡上装着什么", "What fills each card");
+const LEVERS: Text = Text::new("先改什么（省得多的在前）", "What to change first, largest saving on top");
+const PLAN: Text = Text::new("最省事的方案", "The cheapest plan that fits");
+const NUMBERS: Text = Text::new("这些数字不是直接读到的", "Numbers that were not simply read");
+const UNKNOWN: Text = Text::new("文件没有说的", "What the file does not say");
+const NO_PLAN: Text = Text::new(
+    "重算、分块、精度和卸载怎样组合都装不下；要更多的卡，或更小的模型。",
+    "No mix of recompute, chunks, precision and offload makes it fit; that takes more cards or a smaller model.",
+);
+/// Levers that are shown; the JSON has all of them.
+const SHOWN: usize = 6;
+/// Columns of the bar.
+const BAR: usize = 24;
+/// A gap between columns.
+const GAP: &str = "  ";
+
+pub fn size(bytes: u64) -> String {
+    plain(&show::bytes_binary(Bytes(bytes)))
+}
+
+pub fn tell(model: &Model, answer: &Answer, name: &str, say: &Say) {
+    say.data(&say.ink(Ink::Strong, &wrap(&head(model, name, say.lang), COLUMNS, "")));
+    say.data(&wrap(&asked(answer, say.lang), COLUMNS, ""));
+    let (ink, verdict) = verdict(answer, say.lang);
+    say.data(&format!("\n{}", say.ink(ink, &wrap(&verdict, COLUMNS, "  "))));
+    if let Some(limit) = limit(answer, say.lang) {
+        say.data(&wrap(&limit, COLUMNS, "  "));
+    }
+    say.data(&format!("\n{}", say.ink(Ink::Strong, &fills(answer, say))));
+    for line in items(answer, say) {
+        say.data(&line);
+    }
+    notes(answer, say);
+    if !answer.levers.is_empty() && answer.fits != Fits::Unknown {
+        say.data(&format!("\n{}", say.ink(Ink::Strong, say.text(LEVERS))));
+        for tried in answer.levers.iter().take(SHOWN) {
+            lever(tried, say);
+        }
+    }
+    if answer.fits == Fits::No {
+        say.data(&format!("\n{}", say.ink(Ink::Strong, say.text(PLAN))));
+        match &answer.plan {
+            Some(found) => plan(found, answer, say),
+            None => say.data(&say.ink(Ink::Caution, &wrap(say.text(NO_PLAN), COLUMNS, "  "))),
+        }
+    }
+    origins(model, answer, say);
+}
+
+/// `config.json · llama · 8.03 B parameters · bf16`.
+fn head(model: &Model, name: &str, lang: Lang) -> String {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let mut pieces = vec![file.to_owned()];
+    if !model.arch.model_type.is_empty() {
+        pieces.push(model.arch.model_type.clone());
+    }
+    if let Some(n) = n_params(model) {
+        let active =
+            parts::parts(&model.arch).ok().map(|list| parts::n_active(&list, &model.arch)).filter(|active| *active < n);
+        pieces.push(match (lang, active) {
+            (Lang::Zh, None) => format!("{} 个参数", billions(n)),
+            (Lang::En, None) => format!("{} parameters", billions(n)),
+            (Lang::Zh, Some(active)) => format!("{} 个参数，每 token 用 {}", billions(n), billions(active)),
+            (Lang::En, Some(active)) => format!("{} parameters, {} of them a token", billions(n), billions(active)),
+        });
+    }
+    pieces.extend(model.arch.stored_as().map(|format| format.id()));
+    pieces.join(" · ")
+}
+
+pub fn n_params(model: &Model) -> Option<u128> {
+    let counted = parts::parts(&model.arch).ok().map(|list| parts::n_params(&list));
+    counted.or_else(|| model.arch.get(vramlab_modelfile::Field::Params).map(u128::from))
+}
+
+fn billions(n: u128) -> String {
+    let n = n as f64;
+    if n >= 1e9 { format!("{:.2} B", n / 1e9) } else { format!("{:.0} M", n / 1e6) }
+}
+
+fn asked(answer: &Answer, lang: Lang) -> String {
+    let ask = &answer.ask;
+    let card = match ask.n_cards {
+        1 => ask.card.name.clone(),
+        n => format!("{n} × {}", ask.card.name),
+    };
+    let (scenario, there) = (ask.scenario.name().get(lang), size(ask.card.total_bytes));
+    let budget = ask.budget.map(|budget| match lang {
+        Lang::Zh => format!("，预算 {}", size(budget)),
+        Lang::En => format!(", of which {} may be used", size(budget)),
+    });
+    let budget = budget.unwrap_or_default();
+    match (&ask.work, lang) {
+        (Work::Serve(work), Lang::Zh) => {
+            let (requests, context) = (work.requests, work.context);
+            format!("推理，{requests} 个请求 × {context} token，在 {card} 上（{there}{budget}）；{scenario}")
+        }
+        (Work::Serve(work), Lang::En) => {
+            let (requests, context) = (work.requests, work.context);
+            format!("Serving {requests} requests × {context} tokens on {card} ({there}{budget}); {scenario}")
+        }
+        (Work::Train(work), Lang::Zh) => {
+            let (batch, len) = (work.batch, work.seq_len);
+            let (precision, optimizer) = (work.precision.id(), work.optimizer.id());
+            format!("训练，每卡 {batch} × {len} token，{precision}，{optimizer}，在 {card} 上（{there}{budget}）")
+        }
+        (Work::Train(work), Lang::En) => {
+            let (batch, len) = (work.batch, work.seq_len);
+            let (precision, optimizer) = (work.precision.id(), work.optimizer.id());
+            format!("Training, {batch} × {len} tokens a card, {precision}, {optimizer}, on {card} ({there}{budget})")
+        }
+    }
+}
+
+fn verdict(answer: &Answer, lang: Lang) -> (Ink, String) {
+    let (total, there) = (size(answer.total()), size(answer.capacity));
+    let gap = size(answer.free().unsigned_abs());
+    match (answer.fits, lang) {
+        (Fits::Yes, Lang::Zh) => (Ink::Good, format!("装得下：要 {total}，有 {there}，剩 {gap}")),
+        (Fits::Yes, Lang::En) => (Ink::Good, format!("It fits: {total} wanted, {there} there, {gap} left")),
+        (Fits::No, Lang::Zh) => (Ink::Bad, format!("装不下：要 {total}，只有 {there}，差 {gap}")),
+        (Fits::No, Lang::En) => (Ink::Bad, format!("It does not fit: {total} wanted, {there} there, {gap} too much")),
+        (Fits::Unknown, Lang::Zh) => (Ink::Caution, format!("说不准：已知的要 {total}，有 {there}；还缺下面这些数")),
+        (Fits::Unknown, Lang::En) => (
+            Ink::Caution,
+            format!("Cannot be told: what is known wants {total} of {there}; the numbers below are missing"),
+        ),
+    }
+}
+
+fn limit(answer: &Answer, lang: Lang) -> Option<String> {
+    Some(match (answer.limit?, &answer.ask.work, lang) {
+        (Limit::Serve { requests, context }, Work::Serve(work), Lang::Zh) => {
+            format!("按 {} token 最多 {requests} 个请求；只有一个请求时最长 {context} token", work.context)
+        }
+        (Limit::Serve { requests, context }, Work::Serve(work), Lang::En) => {
+            format!("At most {requests} requests of {} tokens; a single one may have {context} tokens", work.context)
+        }
+        (Limit::Train { batch }, _, Lang::Zh) => format!("每卡最大微批：{batch}"),
+        (Limit::Train { batch }, _, Lang::En) => format!("Largest micro-batch on a card: {batch}"),
+        _ => return None,
+    })
+}
+
+fn fills(answer: &Answer, say: &Say) -> String {
+    match &answer.sums.moment {
+        None => say.text(FILLS).to_owned(),
+        Some(moment) => match say.lang {
+            Lang::Zh => format!("{}，在最满的时刻：{}", say.text(FILLS), moment.get(Lang::Zh)),
+            Lang::En => format!("{} at its fullest moment: {}", say.text(FILLS), moment.get(Lang::En)),
+        },
+    }
+}
+
+/// One line an item: owner, bytes, bar, how sure; below it how it was found.
+fn items(answer: &Answer, say: &Say) -> Vec<String> {
+    let names = answer.sums.items.iter().map(|item| say.text(item.owner.name()));
+    let unknown = answer.sums.unknown.iter().map(|(owner, _)| say.text(owner.name()));
+    let columns = names.chain(unknown).map(width).max().unwrap_or_default();
+    let most = answer.sums.items.iter().map(|item| item.bytes).max().unwrap_or(1).max(1);
+    let mut out = Vec::new();
+    for item in &answer.sums.items {
+        out.push(item_line(item, columns, most, say));
+        let how = wrap(item.how.get(say.lang), COLUMNS, &" ".repeat(columns + 4));
+        out.push(say.ink(Ink::Muted, &how));
+    }
+    for (owner, why) in &answer.sums.unknown {
+        let name = left(say.text(owner.name()), columns);
+        let text = labelled(2, &name, columns + 2, why.get(say.lang));
+        out.push(format!("  {}", say.ink(Ink::Caution, &text)));
+    }
+    out
+}
+
+fn item_line(item: &Item, columns: usize, most: u64, say: &Say) -> String {
+    let name = left(say.text(item.owner.name()), columns);
+    let blocks = (item.bytes as f64 / most as f64 * BAR as f64).round() as usize;
+    let bar = say.ink(Ink::Accent, &left(&"█".repeat(blocks.max(1)), BAR));
+    let sure = say.ink(Ink::Muted, say.text(item.certainty.name()));
+    format!("  {name}{GAP}{}{GAP}{bar}{GAP}{sure}", right(&size(item.bytes), 9))
+}
+
+fn notes(answer: &Answer, say: &Say) {
+    for note in &answer.sums.notes {
+        say.data(&say.ink(Ink::Muted, &wrap(note.get(say.lang), COLUMNS, "  ")));
+    }
+}
+
+fn lever(tried: &Tried, say: &Say) {
+    let mark = match (tried.fits, say.lang) {
+        (Fits::Yes, Lang::Zh) => "就装得下",
+        (Fits::Yes, Lang::En) => "then it fits",
+        (_, Lang::Zh) => "还不够",
+        (_, Lang::En) => "not enough alone",
+    };
+    let ink = if tried.fits == Fits::Yes { Ink::Good } else { Ink::Muted };
+    let title = say.text(tried.lever.title);
+    say.data(&format!("  −{}{GAP}{title}{GAP}{}", right(&size(tried.saves), 9), say.ink(ink, mark)));
+    say.data(&say.ink(Ink::Muted, &wrap(tried.cost.get(say.lang), COLUMNS, &" ".repeat(14))));
+}
+
+fn plan(found: &Plan, answer: &Answer, say: &Say) {
+    for step in &found.steps {
+        let times = if step.times > 1 { format!(" ×{}", step.times) } else { String::new() };
+        say.data(&format!("  · {}{times}", say.text(step.lever.title)));
+        say.data(&say.ink(Ink::Muted, &wrap(step.cost.get(say.lang), COLUMNS, "    ")));
+    }
+    let left = size(answer.capacity.saturating_sub(found.total));
+    let (total, percent, checks) = (size(found.total), found.percent, found.n_checks);
+    let text = match say.lang {
+        Lang::Zh => format!("合计 {total}，剩 {left}；估计每步慢 {percent:.0} %，{checks} 处改动要复核质量"),
+        Lang::En => {
+            format!(
+                "{total} in all, {left} left; about {percent:.0} % more time, {checks} of the changes ask for a quality check"
+            )
+        }
+    };
+    say.data(&say.ink(Ink::Good, &wrap(&text, COLUMNS, "  ")));
+}
+
+/// Everything that was not read under its own name: derived, default, given, counted; and what is unknown.
+fn origins(model: &Model, answer: &Answer, say: &Say) {
+    let derived = model.arch.facts.iter().filter(|fact| !matches!(fact.origin, Origin::Read { .. }));
+    let lines: Vec<String> = derived
+        .map(|fact| {
+            let words = fact.origin.words();
+            format!("{} = {}: {}", say.text(fact.field.name()), fact.value, words.get(say.lang))
+        })
+        .chain(model.arch.notes.iter().map(|note| note.get(say.lang).to_owned()))
+        .collect();
+    list(NUMBERS, &lines, Ink::Muted, say);
+    // What stands among the items already need not be said twice.
+    let is_said = |why: &Localized| answer.sums.unknown.iter().any(|(_, said)| said == why);
+    let unknown = model.arch.unknown.iter().filter(|unknown| !is_said(&unknown.why));
+    let lines: Vec<String> = unknown.map(|unknown| unknown.why.get(say.lang).to_owned()).collect();
+    list(UNKNOWN, &lines, Ink::Caution, say);
+}
+
+fn list(title: Text, lines: &[String], ink: Ink, say: &Say) {
+    if lines.is_empty() {
+        return;
+    }
+    say.data(&format!("\n{}", say.ink(Ink::Strong, say.text(title))));
+    for line in lines {
+        say.data(&say.ink(ink, &format!("  {}", labelled(2, "·", 2, line))));
+    }
+}
+
+/// The answer in three lines, for the bare run.
+pub fn three(model: &Model, answer: &Answer, say: &Say) -> Vec<String> {
+    let (ink, verdict) = verdict(answer, say.lang);
+    let largest: Vec<String> = {
+        let mut items: Vec<&Item> = answer.sums.items.iter().collect();
+        items.sort_by_key(|item| std::cmp::Reverse(item.bytes));
+        items.iter().take(4).map(|item| format!("{} {}", say.text(item.owner.name()), size(item.bytes))).collect()
+    };
+    vec![
+        wrap(&head(model, "config.json", say.lang), COLUMNS, "  "),
+        say.ink(ink, &wrap(&verdict, COLUMNS, "  ")),
+        wrap(&largest.join(" · "), COLUMNS, "  "),
+    ]
+}

@@ -1,0 +1,106 @@
+//! The cheapest plan: levers pulled together until the model fits.
+//!
+//! Every set of levers (recompute, chunks, precision, offload) is tried, the repeatable ones several times. A plan costs the
+//! extra time of its levers in percent, and for each change that asks for a quality check as many points as the scenario
+//! gives it (30 online, 120 batch, 10 edge). The cheapest that fits is taken; of two equal ones the one that leaves more.
+
+use crate::answer::{self, Fits};
+use crate::ask::Ask;
+use crate::levers::{LEVERS, Lever};
+use vramlab_modelfile::Model;
+use vramlab_units::Localized;
+
+/// One lever of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    pub lever: &'static Lever,
+    pub times: u64,
+    pub cost: Localized,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub steps: Vec<Step>,
+    pub ask: Ask,
+    pub total: u64,
+    /// Extra time of all steps, percent.
+    pub percent: f64,
+    pub n_checks: u64,
+    /// What the plan is judged by: percent, and points for checks.
+    pub price: f64,
+    pub fits: Fits,
+}
+
+/// Pulls of one lever at most.
+fn most(lever: &Lever) -> u64 {
+    match lever.id {
+        "offload_weights" => 8,
+        "smaller_batch" => 12,
+        "prefill_chunk" | "loss_chunks" => 2,
+        _ => 1,
+    }
+}
+
+/// The cheapest plan that fits, if there is one.
+pub fn cheapest(model: &Model, ask: &Ask, capacity: u64) -> Option<Plan> {
+    // Levers that exclude each other give the same question twice, and the dearer one loses.
+    let levers: Vec<&'static Lever> =
+        LEVERS.iter().filter(|lever| lever.in_plans && (lever.apply)(model, ask).is_some()).collect();
+    let start = Plan {
+        steps: Vec::new(),
+        ask: ask.clone(),
+        total: u64::MAX,
+        percent: 0.0,
+        n_checks: 0,
+        price: 0.0,
+        fits: Fits::No,
+    };
+    let mut best = None;
+    search(model, capacity, &levers, start, &mut best);
+    best
+}
+
+fn search(model: &Model, capacity: u64, levers: &[&'static Lever], plan: Plan, best: &mut Option<Plan>) {
+    // A dearer set need not be looked at.
+    if best.as_ref().is_some_and(|best| plan.price > best.price) {
+        return;
+    }
+    let Some((lever, rest)) = levers.split_first() else {
+        return judge(model, capacity, plan, best);
+    };
+    let mut pulled = plan.clone();
+    search(model, capacity, rest, plan, best);
+    for times in 1..=most(lever) {
+        let Some(next) = (lever.apply)(model, &pulled.ask) else { return };
+        let percent = (lever.percent)(model, &pulled.ask, &next);
+        if times == 1 {
+            let cost = (lever.cost)(model, &pulled.ask, &next);
+            pulled.steps.push(Step { lever, times, cost });
+            pulled.n_checks += u64::from(lever.needs_check);
+        } else if let Some(step) = pulled.steps.last_mut() {
+            step.times = times;
+        }
+        pulled.percent += percent;
+        pulled.ask = next;
+        pulled.price = pulled.percent + pulled.n_checks as f64 * pulled.ask.scenario.check_points();
+        search(model, capacity, rest, pulled.clone(), best);
+    }
+}
+
+fn judge(model: &Model, capacity: u64, mut plan: Plan, best: &mut Option<Plan>) {
+    if plan.steps.is_empty() {
+        return;
+    }
+    let Ok(sums) = answer::sums(model, &plan.ask) else { return };
+    plan.total = sums.total();
+    plan.fits = answer::verdict(&sums, capacity);
+    if plan.fits == Fits::No {
+        return;
+    }
+    let is_better = best.as_ref().is_none_or(|best| {
+        plan.price < best.price || (plan.price - best.price).abs() < 1e-9 && plan.total < best.total
+    });
+    if is_better {
+        *best = Some(plan);
+    }
+}

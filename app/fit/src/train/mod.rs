@@ -1,0 +1,18 @@
+//! What a training step holds on one card at its fullest moment.
+//!
+//! `tape.rs` asks the operation tape of the ledger where the model is one that it plays; `closed.rs` is the closed formula
+//! for all others, for shards over several cards and for what the tape does not know. Each item says which of the two it is.
+
+mod closed;
+mod tape;
+
+use crate::ask::{Ask, Train};
+use crate::items::Sums;
+use vramlab_modelfile::{Model, Problem};
+
+pub fn sums(model: &Model, ask: &Ask, train: &Train) -> Result<Sums, Problem> {
+    match tape::sums(model, ask, train) {
+        Some(sums) => Ok(sums),
+        None => closed::sums(model, ask, train),
+    }
+}
