@@ -22,6 +22,9 @@ pub fn pick(shared: &Shared) -> Result<(), JsValue> {
     let (shared, chosen) = (shared.clone(), input.clone());
     let on_change = Closure::once_into_js(move || {
         let Some(files) = chosen.files() else { return };
+        if files.length() > 1 {
+            shared.tell(Event::Several(files.length() as usize));
+        }
         (0..files.length()).filter_map(|idx| files.get(idx)).for_each(|file| read(&shared, file));
     });
     input.set_onchange(Some(on_change.unchecked_ref()));

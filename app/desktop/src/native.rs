@@ -4,7 +4,7 @@ use crate::store::Folder;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -89,6 +89,8 @@ impl Native {
     pub fn open_path(&mut self, path: &Path) {
         if let Some(config) = model_config(path) {
             self.on_thread(move |tell| send_path(tell, &config));
+        } else if let Some(paths) = snapshots(path) {
+            self.on_thread(move |tell| send_paths(tell, &paths));
         } else if path.is_dir() {
             let (tell, waker) = (self.tell.clone(), Arc::clone(&self.waker));
             self.watch = crate::watch::Watch::start(path, move |event| {
@@ -169,8 +171,8 @@ impl Platform for Native {
 
     fn pick_file(&mut self) {
         self.on_thread(|tell| {
-            let Some(path) = rfd::FileDialog::new().pick_file() else { return };
-            send_path(tell, &path);
+            let Some(paths) = rfd::FileDialog::new().pick_files() else { return };
+            send_paths(tell, &paths);
         });
     }
 
@@ -327,8 +329,29 @@ fn send_path(tell: &Sender<Event>, path: &Path) {
     let _ = tell.send(event);
 }
 
+/// Files that were chosen together.
+fn send_paths(tell: &Sender<Event>, paths: &[PathBuf]) {
+    if paths.len() > 1 {
+        let _ = tell.send(Event::Several(paths.len()));
+    }
+    paths.iter().for_each(|path| send_path(tell, path));
+}
+
+/// A folder of snapshots and of no chapters: those in it, by name, as ranks of a job are written.
+fn snapshots(dir: &Path) -> Option<Vec<PathBuf>> {
+    let inside = std::fs::read_dir(dir).ok()?;
+    let mut all: Vec<PathBuf> = inside.flatten().map(|entry| entry.path()).collect();
+    if all.iter().any(|path| path.ends_with("chapter.toml") || path.join("chapter.toml").exists()) {
+        return None;
+    }
+    all.retain(|path| path.is_file() && path.to_string_lossy().contains(".pickle"));
+    all.sort();
+    all.truncate(vramlab_shell::snapshot::MOST_BESIDE);
+    (!all.is_empty()).then_some(all)
+}
+
 /// A folder of a model, with no chapters: its config is what there is to look at.
-fn model_config(dir: &Path) -> Option<std::path::PathBuf> {
+fn model_config(dir: &Path) -> Option<PathBuf> {
     let config = dir.join("config.json");
     let has_chapter = || {
         let inside = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());

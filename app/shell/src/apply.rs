@@ -309,6 +309,7 @@ impl App {
                 self.receive(&name, None, bytes, n_bytes);
             }
             Event::Arrived { name, path, bytes, n_bytes } => self.receive(&name, path, bytes, n_bytes),
+            Event::Several(n) => self.snapshot.shelf.expects(n),
             Event::Lessons { root, files } => self.open_folder(&root, files),
             Event::Route(text) => {
                 if text != self.route.text() {

@@ -26,8 +26,7 @@ pub fn use_of(kind: Kind) -> Use {
     let later = |chapter, help| Use::Later { chapter, help };
     match kind {
         Kind::Trace | Kind::Pack | Kind::Chapter | Kind::Progress | Kind::Notebook => Use::Open,
-        Kind::Snapshot => Use::Open,
-        Kind::MemorySummary => later("18_debugging", Some("/help/training_oom")),
+        Kind::Snapshot | Kind::MemorySummary => Use::Open,
         Kind::OomMessage => later("18_debugging", Some("/help/training_oom")),
         Kind::HfConfig => later("16_attention", Some("/task/task-4")),
         Kind::Adapter => later("05_peak", Some("/task/task-2")),
@@ -193,13 +192,16 @@ impl App {
     /// A file arrived: whole, or the beginning of a large one. `path` is where it lies, if the platform can say.
     pub(crate) fn receive(&mut self, name: &str, path: Option<String>, bytes: Vec<u8>, n_bytes: u64) {
         let sniffed = recognise(Head { bytes: &bytes, n_bytes });
+        let is_beside = self.snapshot.shelf.arrives(sniffed.kind == Kind::Snapshot);
         let (kind, is_whole) = (sniffed.kind, bytes.len() as u64 >= n_bytes);
         // Text under the name of a chapter is read as one, so that its author hears what is wrong with it.
         let is_chapter = kind == Kind::Text && name.ends_with(".toml");
         let is_kept = match use_of(kind) {
+            Use::Open if is_whole && kind == Kind::Snapshot => self.open_snapshot(name, bytes, is_beside),
             Use::Open if is_whole => self.open_bytes(name, kind, bytes),
             Use::No if is_chapter && is_whole => self.open_bytes(name, kind, bytes),
             Use::No if kind == Kind::Json && is_whole && self.import_notebook(name, &bytes) => true,
+            Use::No if kind == Kind::Json && is_whole && self.open_summary(&bytes) => true,
             Use::No => {
                 self.say_of_no_use(name, &sniffed);
                 self.received = Some(Received { name: name.to_owned(), sniffed });
@@ -225,11 +227,7 @@ impl App {
         match kind {
             Kind::Progress => return self.open_progress(name, &bytes),
             Kind::Notebook => return self.import_notebook(name, &bytes),
-            Kind::Snapshot => {
-                self.snapshot.take(name, bytes);
-                self.go(Route::page(Page::Snapshot), true);
-                return true;
-            }
+            Kind::MemorySummary => return self.open_summary(&bytes),
             _ => {}
         }
         match self.library.open_bytes(name, &bytes, lang) {
@@ -242,6 +240,22 @@ impl App {
                 false
             }
         }
+    }
+
+    fn open_snapshot(&mut self, name: &str, bytes: Vec<u8>, is_beside: bool) -> bool {
+        self.snapshot.take(name, bytes, is_beside);
+        self.go(Route::page(Page::Snapshot), true);
+        true
+    }
+
+    /// A table of `memory_summary()`, or the counters of `memory_stats()`; false if it is neither.
+    fn open_summary(&mut self, bytes: &[u8]) -> bool {
+        let Some(text) = std::str::from_utf8(bytes).ok().filter(|text| crate::snapshot::is_summary(text)) else {
+            return false;
+        };
+        self.snapshot.paper.take(text);
+        self.go(Route::page(Page::Snapshot), true);
+        true
     }
 
     fn open_progress(&mut self, name: &str, bytes: &[u8]) -> bool {
@@ -279,7 +293,7 @@ impl App {
         let note = Note { text, is_bad: true, offer };
         self.notes.retain(|known| *known != note);
         self.notes.push(note);
-        let n_over = self.notes.len().saturating_sub(MAX_DROPPED);
+        let n_over = self.notes.len().saturating_sub(MAX_NOTES);
         self.notes.drain(..n_over);
     }
 
@@ -289,6 +303,9 @@ impl App {
         if files.len() > MAX_DROPPED {
             let text = TOO_MANY.get(self.lang()).replace("{all}", &files.len().to_string());
             self.note(text.replace("{n}", &MAX_DROPPED.to_string()), false);
+        }
+        if files.len() > 1 {
+            self.snapshot.shelf.expects(files.len().min(MAX_DROPPED));
         }
         for file in files.into_iter().take(MAX_DROPPED) {
             self.platform.open_dropped(file);
@@ -345,8 +362,10 @@ impl App {
     }
 }
 
-/// Files of one drop that are opened, and notes about files that stay.
-const MAX_DROPPED: usize = 6;
+/// Files of one drop that are opened: the ranks of a job among them.
+const MAX_DROPPED: usize = crate::snapshot::MOST_BESIDE;
+/// Notes about files that stay.
+const MAX_NOTES: usize = 6;
 const TOO_MANY: Text =
     Text::new("拖进来 {all} 个文件，只看前 {n} 个", "{all} files were dropped; the first {n} are looked at");
 const WHAT_OPENS: Text = Text::new("能打开什么", "What can be opened");

@@ -42,6 +42,8 @@ pub enum Event {
     File { name: String, bytes: Vec<u8> },
     /// A file from where the platform can find it again: its bytes, or the beginning of a large one.
     Arrived { name: String, path: Option<String>, bytes: Vec<u8>, n_bytes: u64 },
+    /// So many files come together, e.g. the ranks of a job.
+    Several(usize),
     /// A lesson folder on disk changed: all its files.
     Lessons { root: String, files: Vec<(String, Vec<u8>)> },
     /// The address bar changed.

@@ -84,32 +84,38 @@ fn growth(snapshot: &Snapshot, analysis: &Analysis) -> Option<Finding> {
     let is_suspect = growth.verdict == Verdict::LeakSuspect && site.blocks_per_step >= FEW_BLOCKS;
     let kind = if is_suspect { Kind::LeakSuspect } else { Kind::Growth };
     let (slope, n) = (size(growth.bytes_per_step.round() as u64), growth.ends.len());
-    let found = how_text(&analysis.steps.how);
     let place = analysis.sites.label(snapshot, site.site);
     let (zh, en) = (place.zh.unwrap_or_default(), place.en.unwrap_or_default());
+    let (gain_zh, gain_en) = gain(&analysis.steps.how, &slope, n);
     Some(Finding {
         kind,
         at: growth.ends.last().map_or(0, |(at, _)| *at),
         bytes: growth.bytes_per_step.round() as u64,
-        what: Localized::both(
-            format!("{n} 步里每步多 {slope}（{}），主要在 {zh}", found.zh.unwrap_or_default()),
-            format!("{slope} more each step over {n} steps ({}), most of it at {en}", found.en.unwrap_or_default()),
-        ),
+        what: Localized::both(format!("{gain_zh}，主要在 {zh}"), format!("{gain_en}, most of it at {en}")),
         why: nature(site),
     })
 }
 
-fn how_text(how: &How) -> Localized {
+/// What is gained. A period that was found is a repeat, and how many of them the program calls a step is not known.
+fn gain(how: &How, slope: &str, n: usize) -> (String, String) {
     match how {
         How::Annotation(name) => {
             let short = name.split('#').next_back().unwrap_or(name);
-            Localized::both(format!("按 {short} 的标注分步"), format!("steps by the annotation {short}"))
+            (
+                format!("{n} 步里每步多 {slope}（按 {short} 的标注分步）"),
+                format!("{slope} more each step over {n} steps (by the annotation {short})"),
+            )
         }
-        How::Period { n_requests } => Localized::both(
-            format!("按重复的 {n_requests} 次申请与释放分步"),
-            format!("a step is a round of {n_requests} requests and frees"),
+        How::Period { n_requests } => (
+            format!(
+                "{n} 次重复里每次多 {slope}（没有步的标注；一次重复是同样的 {n_requests} 次申请与释放，一步可能含好几次）"
+            ),
+            format!(
+                "{slope} more each repeat over {n} repeats (no steps are annotated; a repeat is the same {n_requests} \
+                 requests and frees, and a step may hold several)"
+            ),
         ),
-        How::NotFound => Localized::both("没有找到步", "no steps were found"),
+        How::NotFound => (format!("每步多 {slope}"), format!("{slope} more each step")),
     }
 }
 

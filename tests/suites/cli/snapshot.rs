@@ -13,7 +13,7 @@ const EXITS: [(&str, i32, &str); 5] = [
     ("mlp_adam", 0, "during Adam.step; 1.35 GiB reserved at most"),
     ("resnet50_b32", 0, "2 steps, and growth needs at least 3"),
     ("kv_cat", 1, "each replaced by a larger one"),
-    ("kv_cat_expandable", 1, "448 KiB more each step over 2392 steps"),
+    ("kv_cat_expandable", 1, "448 KiB more each repeat over 2392 repeats"),
     ("kv_cat_round4", 1, "each replaced by a larger one"),
 ];
 

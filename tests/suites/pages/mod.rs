@@ -12,6 +12,7 @@ mod looks;
 mod notebook;
 mod sharing;
 mod snapshot;
+mod snapshots;
 mod speed;
 mod study;
 

@@ -35,6 +35,9 @@ pub struct Args {
     /// Chapters that can be shown too: a lesson folder, a single chapter or a pack.
     #[arg(long, value_name = "DIR|ZIP")]
     lessons: Option<PathBuf>,
+    /// A file that the page is opened with, e.g. a snapshot (may be repeated).
+    #[arg(long, value_name = "FILE")]
+    open: Vec<PathBuf>,
     /// As a reader first sees the page: what predictions ask for is still held back.
     #[arg(long)]
     fresh: bool,
@@ -57,7 +60,8 @@ pub fn run(args: &Args, common: &Common) -> anyhow::Result<Exit> {
     let lang = common.lang.unwrap_or_default();
     let size = [args.width as f32, args.height as f32];
     let look = Look { lang, theme: args.theme, size, scale: args.scale, is_fresh: args.fresh };
-    let png = page_of(&args.page, args.lessons.as_deref(), look)?;
+    let files = args.open.iter().map(|path| file(path)).collect::<anyhow::Result<Vec<Event>>>()?;
+    let png = page_of(&args.page, args.lessons.as_deref(), files, look)?;
     std::fs::write(&args.out, png).with_context(|| format!("cannot write the picture: {}", args.out.display()))?;
     println_path(&args.out);
     Ok(Exit::Fine)
@@ -98,11 +102,11 @@ struct Look {
 
 /// A page of the program as PNG.
 pub fn page(route: &str, lang: Lang, theme: Theme, size: [f32; 2], scale: f32) -> anyhow::Result<Vec<u8>> {
-    page_of(route, None, Look { lang, theme, size, scale, is_fresh: false })
+    page_of(route, None, Vec::new(), Look { lang, theme, size, scale, is_fresh: false })
 }
 
 /// A page of the program, or of a lesson folder, as PNG.
-fn page_of(page: &str, lessons: Option<&Path>, look: Look) -> anyhow::Result<Vec<u8>> {
+fn page_of(page: &str, lessons: Option<&Path>, files: Vec<Event>, look: Look) -> anyhow::Result<Vec<u8>> {
     let settings = Settings {
         lang: Some(look.lang),
         theme: if look.theme == Theme::Dark { ThemeChoice::Dark } else { ThemeChoice::Light },
@@ -118,6 +122,10 @@ fn page_of(page: &str, lessons: Option<&Path>, look: Look) -> anyhow::Result<Vec
         Some(opened) => still.inside.borrow_mut().events.extend([opened, Event::Route(route)]),
     }
     still.lang = Some(look.lang);
+    if files.len() > 1 {
+        still.inside.borrow_mut().events.push(Event::Several(files.len()));
+    }
+    still.inside.borrow_mut().events.extend(files);
     let mut app = App::new(Box::new(still));
     // A picture shows the results; the window asks for a prediction first.
     app.reveals_all = !look.is_fresh;
@@ -125,6 +133,13 @@ fn page_of(page: &str, lessons: Option<&Path>, look: Look) -> anyhow::Result<Vec
     let mut headless = Headless::new(fonts(), &tokens, egui::vec2(look.size[0], look.size[1]), look.scale);
     let image = headless.picture(|ui| app.ui(ui));
     vramlab_kit::raster::png(&image).context("the picture could not be encoded")
+}
+
+/// A file as the window would get it.
+fn file(path: &Path) -> anyhow::Result<Event> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Event::File { name, bytes })
 }
 
 /// Reads the lessons at `path` into the library; what comes back opens them in the program.

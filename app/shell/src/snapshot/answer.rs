@@ -84,6 +84,11 @@ impl Answers {
         }
     }
 
+    /// The roles were judged anew.
+    pub fn judge_roles(&mut self, snapshot: &Snapshot, analysis: &Analysis) {
+        self.roles = holders(snapshot, analysis, analysis.timeline.peak(), By::Role);
+    }
+
     /// What each setting would have reserved at most, bytes; nothing before the replays are done.
     pub fn spoken(&self) -> serde_json::Value {
         let rows = self.what_if.iter().flatten().map(|(settings, row)| (settings.clone(), row.peak_reserved.into()));

@@ -4,6 +4,7 @@
 use crate::app::App;
 use crate::platform::{Fetch, Platform};
 use crate::route::{Page, Route};
+use crate::snapshot::shelf::{Incoming, Shelf, named};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use vramlab_snapshot::Snapshot;
@@ -28,6 +29,10 @@ pub struct Opened {
     pub peak: usize,
     /// Another device of the file that is to be shown.
     pub wants_device: Option<usize>,
+    /// The order in which several were opened, from 1.
+    pub number: usize,
+    pub rules: super::rules::Rules,
+    pub sizes: super::filters::Sizes,
     pub answers: super::answer::Answers,
     pub timeline: Timeline,
     pub map: SegmentMap,
@@ -73,47 +78,102 @@ pub enum State {
 #[derive(Default)]
 pub struct Desk {
     pub state: State,
+    pub shelf: Shelf,
+    pub together: super::together::Together,
+    pub paper: super::paper::Paper,
     /// What the address wants to be shown; taken once a snapshot is open.
     wanted: Option<Map>,
 }
 
 impl Desk {
-    /// Bytes from outside.
-    pub fn take(&mut self, name: &str, bytes: Vec<u8>) {
+    /// Bytes from outside. `is_beside`: they join what is open.
+    pub fn take(&mut self, name: &str, bytes: Vec<u8>, is_beside: bool) {
+        let is_open = !matches!(self.state, State::Empty | State::Failed { .. });
+        if is_beside && is_open {
+            self.shelf.queue(Incoming::Bytes(name.to_owned(), bytes));
+            return;
+        }
+        self.shelf.clear();
         self.state = State::Waiting { name: name.to_owned(), bytes, is_told: false };
         self.wanted = None;
     }
 
-    /// An address: it may name an example, and what of it is looked at.
+    /// An address: it may name examples, and what of the first is looked at.
     pub fn follow(&mut self, params: &Map) {
-        if let Some(path) = params.get("file").and_then(Value::as_str).and_then(example) {
-            let is_there = matches!(&self.state, State::Open(opened) if stem(&opened.name) == stem(path));
-            if !is_there {
-                self.wants_example(path);
+        if let Some(files) = params.get("file") {
+            let paths = named(files);
+            if !paths.is_empty() && self.open_stems() != paths.iter().map(|path| stem(path)).collect::<Vec<_>>() {
+                self.shelf.clear();
+                self.wants_example(paths[0]);
+                paths[1..].iter().for_each(|path| self.shelf.queue(Incoming::Example((*path).to_owned())));
             }
+        }
+        if let Some(mode) = params.get("show").and_then(Value::as_str) {
+            self.together.choose(mode);
         }
         self.wanted = (!params.is_empty()).then(|| params.clone());
         self.show_wanted();
+    }
+
+    /// What is open and what is looked at, for the address.
+    pub fn params(&self) -> Map {
+        let State::Open(opened) = &self.state else { return Map::new() };
+        let mut params = Map::new();
+        let stems = self.open_stems();
+        let is_example = |name: &&str| examples().any(|path| stem(path) == *name);
+        let is_part = examples().any(|path| path.ends_with(&opened.name));
+        if is_part && stems.iter().all(|name| is_example(name)) {
+            let files = match stems.as_slice() {
+                [one] => (*one).into(),
+                several => several.iter().map(|name| Value::from(*name)).collect::<Vec<_>>().into(),
+            };
+            params.insert("file".to_owned(), files);
+            if let Some(mode) = self.together.chosen().filter(|_| stems.len() > 1) {
+                params.insert("show".to_owned(), mode.into());
+            }
+        }
+        params.extend(opened.params());
+        params
+    }
+
+    /// Closes what is looked at; the next one takes its place.
+    pub fn close(&mut self) {
+        self.state = State::Empty;
+        if !self.shelf.others.is_empty() {
+            self.state = State::Open(Box::new(self.shelf.others.remove(0)));
+        }
+        self.shelf.failed.clear();
+    }
+
+    /// Stems of what is open, in the order they came.
+    fn open_stems(&self) -> Vec<&str> {
+        let mut all: Vec<&Opened> = self.shelf.others.iter().collect();
+        if let State::Open(opened) = &self.state {
+            all.push(opened);
+        }
+        all.sort_by_key(|opened| opened.number);
+        all.into_iter().map(|opened| stem(&opened.name)).collect()
     }
 
     pub fn wants_example(&mut self, path: &str) {
         self.state = State::Fetching { path: path.to_owned() };
     }
 
+    /// An example beside what is open.
+    pub fn wants_beside(&mut self, path: &str) {
+        self.shelf.queue(Incoming::Example(path.to_owned()));
+    }
+
     /// One step further with what is under way; true while another frame is wanted at once.
     pub fn advance(&mut self, platform: &mut dyn Platform) -> bool {
-        let (state, is_urgent) = match std::mem::take(&mut self.state) {
-            State::Fetching { path } => (fetched(platform, path), true),
-            State::Waiting { name, bytes, is_told: false } => (State::Waiting { name, bytes, is_told: true }, true),
-            State::Waiting { name, bytes, is_told: true } => (begun(platform, name, bytes), true),
-            State::Reading { name, n_bytes, from } => (heard(name, n_bytes, from), false),
-            State::Open(opened) => match opened.wants_device {
-                Some(device) => (begun_device(platform, *opened, device), true),
-                None => (State::Open(opened), false),
-            },
-            other => (other, false),
-        };
+        let mut n = self.shelf.number_so_far();
+        let (state, mut is_urgent) = std::mem::take(&mut self.state).step(platform, &mut n);
+        self.shelf.set_number(n);
         self.state = state;
+        // Those beside are read once the first one stands.
+        if matches!(self.state, State::Open(_)) {
+            is_urgent |= self.shelf.advance(platform);
+        }
         self.show_wanted();
         is_urgent
     }
@@ -124,6 +184,30 @@ impl Desk {
             && let Some(params) = self.wanted.take()
         {
             opened.show(&params);
+        }
+    }
+}
+
+impl State {
+    /// One step further, and whether another frame is wanted at once. `n_opened` counts what has been opened.
+    pub fn step(self, platform: &mut dyn Platform, n_opened: &mut usize) -> (Self, bool) {
+        match self {
+            Self::Fetching { path } => (fetched(platform, path), true),
+            Self::Waiting { name, bytes, is_told: false } => (Self::Waiting { name, bytes, is_told: true }, true),
+            Self::Waiting { name, bytes, is_told: true } => (begun(platform, name, bytes), true),
+            Self::Reading { name, n_bytes, from } => {
+                let mut state = heard(name, n_bytes, from);
+                if let Self::Open(opened) = &mut state {
+                    *n_opened += 1;
+                    opened.number = *n_opened;
+                }
+                (state, false)
+            }
+            Self::Open(opened) => match opened.wants_device {
+                Some(device) => (begun_device(platform, *opened, device), true),
+                None => (Self::Open(opened), false),
+            },
+            other => (other, false),
         }
     }
 }
@@ -178,7 +262,7 @@ fn read(bytes: Vec<u8>) -> Result<Read, String> {
     Ok(analysed(snapshot, device))
 }
 
-fn analysed(snapshot: Arc<Snapshot>, device: usize) -> Read {
+pub fn analysed(snapshot: Arc<Snapshot>, device: usize) -> Read {
     let analysis = Arc::new(Analysis::of(&snapshot, device, &Options::default()));
     let scene = Scene::new(Arc::clone(&snapshot), Arc::clone(&analysis), Colour::default());
     Read { snapshot, analysis, scene }
@@ -196,6 +280,9 @@ impl Opened {
             answers: super::answer::Answers::of(&read.snapshot, &read.analysis),
             scene: read.scene,
             wants_device: None,
+            number: 0,
+            rules: super::rules::Rules::default(),
+            sizes: super::filters::Sizes::default(),
             name,
             n_bytes,
             timeline: Timeline::default(),
@@ -217,12 +304,9 @@ impl Opened {
     }
 
     /// What of the look differs from how a snapshot opens, for the address.
-    pub fn params(&self) -> Map {
+    fn params(&self) -> Map {
         let mut params = Map::new();
         let n = self.scene.n_events();
-        if let Some(path) = examples().find(|path| path.ends_with(&self.name)) {
-            params.insert("file".to_owned(), stem(path).into());
-        }
         if self.scene.colour != Colour::default() {
             params.insert("colour".to_owned(), self.scene.colour.id().into());
         }
@@ -257,11 +341,6 @@ impl Opened {
 /// The snapshots that are part of the program.
 pub fn examples() -> impl Iterator<Item = &'static str> {
     vramlab_content::list(EXAMPLES).filter(|path| path.contains(".pickle"))
-}
-
-/// The example that an address names: `mlp_adam` for `assets/snapshots/mlp_adam.pickle.gz`.
-fn example(name: &str) -> Option<&'static str> {
-    examples().find(|path| stem(path) == name)
 }
 
 /// The name of an example as addresses write it.

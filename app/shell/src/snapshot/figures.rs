@@ -2,8 +2,9 @@
 
 use crate::guide::parts;
 use crate::snapshot::desk::Opened;
+use crate::snapshot::{filters, rules};
 use crate::widgets;
-use egui::{RichText, TextEdit, Ui, WidgetInfo};
+use egui::{RichText, Ui};
 use vramlab_kit::paint::Area;
 use vramlab_kit::tokens::{Tokens, Type};
 use vramlab_kit::widgets::{Mark, check_box, legend, segmented};
@@ -22,8 +23,8 @@ const RESERVED_LINE: Text = Text::new("保留", "reserved");
 const WHOLE: Text = Text::new("看全部", "Show all");
 const TO_PEAK: Text = Text::new("到峰值", "To the peak");
 const HINT: Text = Text::new(
-    "横轴是事件；一个像素里事件再多，也画其中最高的那一刻。拖动放大，双击复原，单击放光标；键盘：← → 移动（加 Shift 大步），+ − 缩放，0 复原。",
-    "Across: events. However many share a pixel, it shows the highest moment among them. Drag to zoom, double click for all, click for the cursor; keys: ← → move (Shift for more), + − zoom, 0 for all.",
+    "横轴是事件；一个像素里事件再多，也画其中最高的那一刻。横线纹的块录制前就在。拖动放大，双击复原，单击放光标（点上方的阶段就放大它）；点过以后滚轮缩放，加 Shift 平移；键盘：← → 移动（加 Shift 大步），W S 或 + − 缩放，A D 平移，PgUp PgDn 换阶段，0 复原。",
+    "Across: events. However many share a pixel, it shows the highest moment among them. Ruled blocks stand from before the recording. Drag to zoom, double click for all, click for the cursor, or on a phase above to enlarge it; once clicked, the wheel zooms and with Shift pans; keys: ← → move (Shift for more), W S or + − zoom, A D pan, PgUp PgDn change the phase, 0 shows all.",
 );
 const MAP: Text = Text::new("光标处的显存段", "Segments at the cursor");
 const MAP_WORDS: Text = Text::new(
@@ -43,8 +44,7 @@ const KINDS: [(Kind, Text); 5] = [
     (Kind::Segment, Text::new("段", "segments")),
     (Kind::Other, Text::new("其他", "others")),
 ];
-const SEARCH: Text = Text::new("栈里的函数或文件", "function or file in the stack");
-const SIZE: Text = Text::new("只看 {from}–{to} ✕", "only {from}–{to} ✕");
+const IN_WINDOW: Text = Text::new("只看窗口里的", "Only those in the window");
 const STACKS: Text = Text::new("光标处的调用栈", "Stacks at the cursor");
 const STACKS_HINT: Text = Text::new(
     "越宽占得越多；最外层的调用在上。深色是你自己的代码。点一层放大，再点一次退回。",
@@ -79,11 +79,15 @@ pub fn timeline(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
             if opened.look.cursor != peak && widgets::link(ui, tokens, TO_PEAK.get(lang)).clicked() {
                 opened.look.point_at(peak, n);
             }
+            rules::link(ui, tokens, lang, opened);
         });
+        rules::ui(ui, tokens, lang, opened);
+        filters::ui(ui, tokens, lang, opened);
         ui.add_space(tokens.space.s);
         opened.timeline.ui(ui, tokens, lang, &opened.scene, &mut opened.look);
         ui.add_space(tokens.space.xs);
         bands_ui(ui, tokens, lang, opened);
+        small(ui, tokens, &opened.timeline.drawn(lang));
         small(ui, tokens, HINT.get(lang));
     });
 }
@@ -162,20 +166,7 @@ pub fn log(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
         ui.horizontal_wrapped(|ui| {
             let options = KINDS.map(|(kind, text)| (kind, text.get(lang)));
             segmented(ui, tokens, EVENTS.get(lang), &mut opened.look.filter.kind, &options);
-            let width = tokens.px(220.0).min(ui.available_width());
-            let edit = TextEdit::singleline(&mut opened.look.filter.text)
-                .hint_text(SEARCH.get(lang))
-                .font(tokens.font(Type::Note))
-                .desired_width(width);
-            let response = ui.add(edit);
-            response.widget_info(|| WidgetInfo::labeled(egui::Role::TextInput, true, SEARCH.get(lang)));
-            if let Some(log2) = opened.look.filter.log2_size {
-                let bytes = |log2: u32| show::bytes_binary(Bytes(1 << log2));
-                let words = SIZE.get(lang).replace("{from}", &bytes(log2)).replace("{to}", &bytes(log2 + 1));
-                if widgets::pill(ui, tokens, true, &words).clicked() {
-                    opened.look.filter.log2_size = None;
-                }
-            }
+            check_box(ui, tokens, &mut opened.look.filter.is_in_window, IN_WINDOW.get(lang));
         });
         ui.add_space(tokens.space.xs);
         opened.log.ui(ui, tokens, lang, &opened.scene, &mut opened.look);

@@ -1,7 +1,8 @@
 //! The page of a memory snapshot: the answer in words, memory over time, the segments at the cursor, the allocator's log,
 //! stacks and sizes, and everything else that the file says.
 //!
-//! Read `desk.rs` first (what is open, and how a file is read without stopping the window), then `page.rs`. The figures are
+//! Read `desk.rs` first (what is open, and how a file is read without stopping the window), then `page.rs`. `shelf.rs`
+//! holds what is open beside it, `together.rs` shows them at once, `paper.rs` the tables of `memory_summary()`. The figures are
 //! `vramlab_views::snapshot`; every number comes from `vramlab_snapshot`.
 
 mod about;
@@ -9,8 +10,19 @@ mod answer;
 mod desk;
 mod empty;
 mod figures;
+mod filters;
 mod page;
+mod paper;
+mod rules;
+mod shelf;
 mod spoken;
+mod together;
 
 pub use desk::Desk;
 pub use page::ui;
+pub use shelf::MOST as MOST_BESIDE;
+
+/// Whether a text is a table of `memory_summary()`, or the counters of `memory_stats()`.
+pub fn is_summary(text: &str) -> bool {
+    paper::table_of(text).is_some()
+}

@@ -3,8 +3,9 @@
 use crate::action::Action;
 use crate::app::App;
 use crate::guide::parts;
-use crate::snapshot::desk::{Opened, State};
-use crate::snapshot::{about, answer, empty, figures};
+use crate::snapshot::desk::{Desk, Opened, State};
+use crate::snapshot::shelf::{Incoming, Shelf};
+use crate::snapshot::{about, answer, empty, figures, rules, together};
 use crate::widgets;
 use egui::{RichText, ScrollArea, Ui};
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
@@ -19,6 +20,8 @@ const SUBTITLE: Text = Text::new(
 const READING: Text = Text::new("正在读 {name}（{size}）…", "Reading {name} ({size}) …");
 const FAILED: Text = Text::new("读不出来 · {name}：{why}", "cannot be read · {name}: {why}");
 const OTHER: Text = Text::new("打开另一份…", "Open another…");
+const ADD: Text = Text::new("再加一份来比较…", "Add one to compare…");
+const SIDE_BY_SIDE: Text = Text::new("各设备并排", "All devices side by side");
 const CLOSE: Text = Text::new("关闭", "Close");
 const DEVICE: Text = Text::new("设备", "Device");
 /// The page may be wider than a chapter: time runs right.
@@ -30,8 +33,8 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
     let lang = app.lang();
     let mut is_urgent = app.snapshot.advance(app.platform.as_mut());
     // The state is taken out while it is painted, so that what it needs of the program can be borrowed.
-    let mut state = std::mem::take(&mut app.snapshot.state);
-    if let State::Open(opened) = &mut state {
+    let mut desk = std::mem::take(&mut app.snapshot);
+    if let State::Open(opened) = &mut desk.state {
         let (snapshot, analysis) = (opened.scene.snapshot.clone(), opened.scene.analysis.clone());
         is_urgent |= opened.answers.advance(app.platform.as_mut(), &snapshot, &analysis);
     }
@@ -43,13 +46,10 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
             let response = ui.label(RichText::new(TITLE.get(lang)).font(tokens.font(Type::Chapter)).color(tokens.ink));
             ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Heading));
             ui.add_space(tokens.space.xxs);
-            let closes = body(ui, &tokens, lang, &mut state, actions);
-            if closes {
-                state = State::Empty;
-            }
+            body(ui, &tokens, lang, &mut desk, actions);
         });
     });
-    app.snapshot.state = state;
+    app.snapshot = desk;
 }
 
 /// As wide as there is room, up to the page's own measure.
@@ -68,10 +68,10 @@ fn column(ui: &mut Ui, tokens: &Tokens, add: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// What stands under the title; true when the snapshot is to be closed.
-fn body(ui: &mut Ui, tokens: &Tokens, lang: Lang, state: &mut State, actions: &mut Vec<Action>) -> bool {
-    match state {
-        State::Open(opened) => return opened_ui(ui, tokens, lang, opened, actions),
+/// What stands under the title.
+fn body(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk, actions: &mut Vec<Action>) {
+    match &desk.state {
+        State::Open(_) => opened_ui(ui, tokens, lang, desk, actions),
         State::Fetching { path } => parts::note(ui, tokens, &reading(lang, path, None), tokens.ink),
         State::Waiting { name, bytes, .. } => {
             parts::note(ui, tokens, &reading(lang, name, Some(bytes.len() as u64)), tokens.ink);
@@ -82,15 +82,23 @@ fn body(ui: &mut Ui, tokens: &Tokens, lang: Lang, state: &mut State, actions: &m
         State::Empty | State::Failed { .. } => {
             parts::body(ui, tokens, SUBTITLE.get(lang), tokens.muted);
             ui.add_space(tokens.space.l);
-            if let State::Failed { name, why } = state {
+            if let State::Failed { name, why } = &desk.state {
                 let words = FAILED.get(lang).replace("{name}", name).replace("{why}", why);
                 widgets::verdict(ui, tokens, Verdict::Bad, &words);
                 ui.add_space(tokens.space.m);
             }
-            empty::ui(ui, tokens, lang, actions);
+            // A table that was opened comes first, the place to paste one last.
+            if desk.paper.is_read() {
+                desk.paper.ui(ui, tokens, lang);
+                ui.add_space(tokens.space.m);
+                empty::ui(ui, tokens, lang, actions);
+            } else {
+                empty::ui(ui, tokens, lang, actions);
+                ui.add_space(tokens.space.m);
+                desk.paper.ui(ui, tokens, lang);
+            }
         }
     }
-    false
 }
 
 fn reading(lang: Lang, name: &str, n_bytes: Option<u64>) -> String {
@@ -98,44 +106,95 @@ fn reading(lang: Lang, name: &str, n_bytes: Option<u64>) -> String {
     READING.get(lang).replace("{name}", name).replace("{size}", &size)
 }
 
-fn opened_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened, actions: &mut Vec<Action>) -> bool {
-    let before = opened.params();
+fn opened_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk, actions: &mut Vec<Action>) {
+    let before = desk.params();
+    let mut pressed = None;
+    let closes;
+    {
+        let Desk { state: State::Open(opened), shelf, together, paper, .. } = desk else { return };
+        closes = header_ui(ui, tokens, lang, opened, shelf, actions);
+        pressed = pressed.or(together::tabs_ui(ui, tokens, lang, opened, shelf));
+        devices_ui(ui, tokens, lang, opened, shelf);
+        ui.add_space(tokens.space.m);
+        pressed = pressed.or(together::ui(ui, tokens, lang, opened, shelf, together));
+        rules::judge(opened);
+        if let Some(scene) = opened.scene.narrowed_to(&opened.look.filter) {
+            opened.scene = scene;
+        }
+        answer::ui(ui, tokens, lang, &opened.scene.snapshot, &opened.scene.analysis, &opened.answers);
+        ui.add_space(tokens.space.m);
+        for figure in [figures::timeline, figures::map, figures::log, figures::stacks] {
+            figure(ui, tokens, lang, opened);
+            ui.add_space(tokens.space.m);
+        }
+        about::ui(ui, tokens, lang, &opened.scene.snapshot, &opened.scene.analysis, opened.answers.before);
+        ui.add_space(tokens.space.m);
+        paper.ui(ui, tokens, lang);
+    }
+    if let Some(idx) = pressed {
+        desk.shelf.swap(&mut desk.state, idx);
+    }
+    if closes {
+        desk.close();
+    }
+    let params = desk.params();
+    if params != before {
+        actions.push(Action::SnapshotAddress(params));
+    }
+}
+
+/// The name, and what can be done with it; true when it is to be closed.
+fn header_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    opened: &Opened,
+    shelf: &mut Shelf,
+    actions: &mut Vec<Action>,
+) -> bool {
     let mut closes = false;
     ui.horizontal_wrapped(|ui| {
         let size = show::bytes_binary(Bytes(opened.n_bytes));
         let name = format!("{} · {size}", opened.name);
         ui.label(RichText::new(name).font(tokens.font(Type::Mono)).color(tokens.muted));
+        if widgets::link(ui, tokens, ADD.get(lang)).clicked() {
+            shelf.adds = true;
+            actions.push(Action::OpenFile);
+        }
         if widgets::link(ui, tokens, OTHER.get(lang)).clicked() {
+            shelf.adds = false;
             actions.push(Action::OpenFile);
         }
         closes = widgets::link(ui, tokens, CLOSE.get(lang)).clicked();
     });
-    devices_ui(ui, tokens, lang, opened);
-    ui.add_space(tokens.space.m);
-    answer::ui(ui, tokens, lang, &opened.scene.snapshot, &opened.scene.analysis, &opened.answers);
-    for figure in [figures::timeline, figures::map, figures::log, figures::stacks] {
-        ui.add_space(tokens.space.m);
-        figure(ui, tokens, lang, opened);
-    }
-    ui.add_space(tokens.space.m);
-    about::ui(ui, tokens, lang, &opened.scene.snapshot, &opened.scene.analysis, opened.answers.before);
-    let params = opened.params();
-    if params != before || closes {
-        actions.push(Action::SnapshotAddress(if closes { Default::default() } else { params }));
-    }
     closes
 }
 
-/// A choice among the devices of the file, if there are several.
-fn devices_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
+/// A choice among the devices of the file, if there are several, or all of them at once.
+fn devices_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened, shelf: &mut Shelf) {
     let devices = opened.devices();
     if devices.len() < 2 {
         return;
     }
     let names: Vec<(usize, String)> = devices.iter().map(|device| (*device, format!("cuda:{device}"))).collect();
     let options: Vec<(usize, &str)> = names.iter().map(|(device, name)| (*device, name.as_str())).collect();
-    let mut device = opened.scene.analysis.device;
-    if segmented(ui, tokens, DEVICE.get(lang), &mut device, &options) {
-        opened.wants_device = Some(device);
-    }
+    let shown = opened.scene.analysis.device;
+    let mut device = shown;
+    ui.horizontal_wrapped(|ui| {
+        if segmented(ui, tokens, DEVICE.get(lang), &mut device, &options) {
+            opened.wants_device = Some(device);
+        }
+        let is_alone = shelf.others.is_empty() && shelf.reading().is_none();
+        if is_alone && widgets::link(ui, tokens, SIDE_BY_SIDE.get(lang)).clicked() {
+            for (device, name) in names.iter().filter(|(device, _)| *device != shown) {
+                shelf.queue(Incoming::Device {
+                    name: format!("{} · {name}", opened.name),
+                    n_bytes: opened.n_bytes,
+                    snapshot: std::sync::Arc::clone(&opened.scene.snapshot),
+                    device: *device,
+                });
+            }
+            opened.name = format!("{} · cuda:{shown}", opened.name);
+        }
+    });
 }

@@ -9,7 +9,7 @@ impl Desk {
     /// The open snapshot's figures in bytes, and what is looked at.
     pub fn spoken(&self, lang: Lang) -> Value {
         match &self.state {
-            State::Empty => json!({ "state": "empty" }),
+            State::Empty => json!({ "state": "empty", "summary": self.paper.said(lang) }),
             State::Fetching { path } => json!({ "state": "reading", "name": path }),
             State::Waiting { name, .. } | State::Reading { name, .. } => json!({ "state": "reading", "name": name }),
             State::Failed { name, why } => json!({ "state": "failed", "name": name, "why": why }),
@@ -21,6 +21,11 @@ impl Desk {
                 json!({
                     "state": "open",
                     "name": opened.name,
+                    "beside": self.shelf.others.iter().map(|other| other.name.as_str()).collect::<Vec<_>>(),
+                    "together": self.together.spoken(),
+                    "narrowed_at_cursor": opened.scene.is_narrowed().then(|| opened.scene.totals().get(opened.look.cursor)),
+                    "drawn": opened.timeline.drawn(lang),
+                    "summary": self.paper.said(lang),
                     "n_events": opened.scene.n_events(),
                     "peak_allocated": peak(Metric::AllocatedBytes),
                     "peak_reserved": peak(Metric::ReservedBytes),

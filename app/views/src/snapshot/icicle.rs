@@ -5,9 +5,10 @@ use super::look::Look;
 use super::scene::Scene;
 use egui::{Rect, RichText, ScrollArea, Sense, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use vramlab_kit::paint;
 use vramlab_kit::tokens::{Tokens, Type};
-use vramlab_snapshot::analysis::{Node, icicle};
+use vramlab_snapshot::analysis::{Node, icicle, icicle_of};
 use vramlab_snapshot::sites::{frame_text, is_library};
 use vramlab_units::{Bytes, Lang, Text, show};
 
@@ -26,17 +27,22 @@ pub struct Icicle {
     nodes: Vec<Node>,
     /// Where each begins, in bytes from the left end of the root.
     starts: Vec<u64>,
-    made_for: Option<(usize, usize)>,
+    made_for: Option<(usize, usize, usize)>,
     /// The node that fills the width.
     zoomed: usize,
 }
 
 impl Icicle {
     fn refresh(&mut self, scene: &Scene, look: &Look) {
-        let key = (look.cursor, std::sync::Arc::as_ptr(&scene.analysis) as usize);
+        let address = |of: *const ()| of as usize;
+        let (of, bands) = (Arc::as_ptr(&scene.analysis).cast(), Arc::as_ptr(&scene.bands).cast());
+        let key = (look.cursor, address(of), address(bands));
         if self.made_for != Some(key) {
             self.made_for = Some(key);
-            self.nodes = icicle(&scene.snapshot, &scene.analysis, look.cursor);
+            self.nodes = match scene.is_narrowed() {
+                true => icicle_of(&scene.snapshot, &scene.analysis, look.cursor, &|idx| scene.shows(idx)),
+                false => icicle(&scene.snapshot, &scene.analysis, look.cursor),
+            };
             self.starts = starts(&self.nodes);
             self.zoomed = 0;
         }

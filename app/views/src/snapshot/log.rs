@@ -1,13 +1,14 @@
-//! Every event of the allocator, in its order. Rows are laid out only where they are seen; filters are looked up once, per
-//! stack, so that a million events are narrowed in a moment.
+//! Every event of the allocator, in its order. Rows are laid out only where they are seen, and what passes the filters is
+//! found once (`filter.rs`).
 
+use super::filter::Passing;
 use super::look::{Filter, Look};
 use super::scene::Scene;
 use super::words;
 use egui::{Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 use vramlab_kit::paint;
 use vramlab_kit::tokens::{Tokens, Type};
-use vramlab_snapshot::{Action, Event, StackId};
+use vramlab_snapshot::{Action, Event};
 use vramlab_units::{Bytes, Lang, Text, show};
 
 const SHOWN: Text = Text::new("{n} 个事件，共 {all}", "{n} events of {all}");
@@ -17,23 +18,27 @@ const AT: Text = Text::new("第 {n} 个事件：{what} {size}，{site}", "event 
 const ROW: f32 = 24.0;
 const ROWS: f32 = 12.0;
 
+/// Filter, window if it counts, and the analysis.
+type Key = (Filter, Option<(usize, usize)>, usize);
+
 /// The figure's own memory between frames.
 #[derive(Default)]
 pub struct Log {
     /// Indices of the events that pass.
     rows: Vec<u32>,
-    made_for: Option<(Filter, usize)>,
+    made_for: Option<Key>,
     /// The cursor that was last scrolled to.
     shown_cursor: usize,
 }
 
 impl Log {
     fn refresh(&mut self, scene: &Scene, look: &Look) {
-        let key = (look.filter.clone(), std::sync::Arc::as_ptr(&scene.analysis) as usize);
+        let window = look.filter.is_in_window.then_some((look.from, look.until));
+        let key = (look.filter.clone(), window, std::sync::Arc::as_ptr(&scene.analysis) as usize);
         if self.made_for.as_ref() == Some(&key) {
             return;
         }
-        self.rows = passing(scene, &look.filter);
+        self.rows = passing(scene, look);
         self.made_for = Some(key);
     }
 
@@ -69,25 +74,15 @@ impl Log {
     }
 }
 
-fn passing(scene: &Scene, filter: &Filter) -> Vec<u32> {
-    let wanted = filter.text.trim().to_lowercase();
-    let has_text = |stack: u32| {
-        scene.snapshot.stack(StackId(stack)).any(|frame| {
-            let has = |text: &str| text.to_lowercase().contains(&wanted);
-            has(scene.snapshot.text(frame.name)) || has(scene.snapshot.text(frame.file))
-        })
+fn passing(scene: &Scene, look: &Look) -> Vec<u32> {
+    let passing = Passing::of(&scene.snapshot, &scene.analysis, &look.filter);
+    let events = scene.events();
+    // The event that ends at the window's first moment is before it.
+    let (from, until) = match look.filter.is_in_window {
+        true => (look.from.min(events.len()), look.until.min(events.len())),
+        false => (0, events.len()),
     };
-    let stacks: Vec<bool> = match wanted.is_empty() {
-        true => Vec::new(),
-        false => (0..scene.snapshot.stack_ends.len() as u32).map(has_text).collect(),
-    };
-    let passes = |event: &Event| {
-        filter.kind.holds(event.action)
-            && filter.has_size(event.size)
-            && (stacks.is_empty() || stacks.get(event.stack.0 as usize).copied().unwrap_or(false))
-    };
-    let events = scene.events().iter().enumerate();
-    events.filter(|(_, event)| passes(event)).map(|(idx, _)| idx as u32).collect()
+    (from..until).filter(|idx| passing.event(&events[*idx])).map(|idx| idx as u32).collect()
 }
 
 /// One event; true when it was pressed.

@@ -26,19 +26,38 @@ impl Kind {
     }
 }
 
-/// What the log shows.
+/// What is shown of all blocks and events. Everything but the kind of event narrows every figure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     pub kind: Kind,
     /// Sizes from 2^n up to the next power of two.
     pub log2_size: Option<u32>,
-    /// Part of a function or file name of the stack.
+    /// Bytes asked for, from and up to.
+    pub least: Option<u64>,
+    pub most: Option<u64>,
+    /// Part of a function, or of a file and line, of the stack.
     pub text: String,
+    /// Index into the snapshot's streams.
+    pub stream: Option<u32>,
+    pub pool: Option<(u64, u64)>,
+    /// Only events of the window.
+    pub is_in_window: bool,
 }
 
 impl Filter {
     pub fn has_size(&self, bytes: u64) -> bool {
         self.log2_size.is_none_or(|log2| bytes.max(1).ilog2() == log2)
+            && self.least.is_none_or(|least| bytes >= least)
+            && self.most.is_none_or(|most| bytes <= most)
+    }
+
+    /// The part that tells blocks apart; the rest is about events.
+    pub fn of_blocks(&self) -> Self {
+        Self { kind: Kind::All, is_in_window: false, text: self.text.trim().to_owned(), ..self.clone() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 

@@ -1,21 +1,34 @@
-//! The address space at the cursor: a strip for each segment, as long as the segment is large. Blocks have the colour of
-//! their band, with the bytes that rounding added set off at their end; holes beside blocks in use are hatched densely, a
+//! The address space at the cursor, pool by pool: a line with what the pool holds, then a strip for each segment, as long
+//! as the segment is large. Blocks have the colour of their band, with the bytes that rounding added set off at their end; holes beside blocks in use are hatched densely, a
 //! segment that is free as a whole lightly. Rows are laid out only where they are seen.
 
 use super::look::Look;
 use super::scene::Scene;
-use super::timeline::life_lines;
+use super::tell::life_lines;
 use super::words::stack_lines;
 use egui::{Rect, RichText, ScrollArea, Sense, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 use vramlab_kit::paint::{self, Area};
 use vramlab_kit::tokens::{Tokens, Type};
+use vramlab_snapshot::pools::{self, PoolAt, pools};
 use vramlab_snapshot::segments::{self, Kind, Piece, SegmentAt, SegmentMap};
 use vramlab_units::{Bytes, Lang, Text, show};
 
 const NAME: Text = Text::new("段 0x{at}：{size}，在用 {used}", "segment 0x{at}: {size}, {used} in use");
 const SMALL: Text = Text::new("小池", "small pool");
 const LARGE: Text = Text::new("大池", "large pool");
-const PRIVATE: Text = Text::new("私有池 {}", "private pool {}");
+const POOL: Text = Text::new(
+    "{n} 段 {reserved}：在用 {used}，{holes} 个空洞 {inactive}，最大 {hole}，碎片 {share}",
+    "{n} segments, {reserved}: {used} in use, {holes} holes of {inactive}, the largest {hole}, fragmentation {share}",
+);
+const POOL_FULL: Text = Text::new("{n} 段 {reserved}：全部在用", "{n} segments, {reserved}: all in use");
+const UNNAMED: Text = Text::new(
+    "这些段在写文件时已经还给设备：文件只给还在的段记池。",
+    "These segments were returned before the file was written: it names the pools of those that stay.",
+);
+const PRIVATE: Text = Text::new(
+    "只服务于它自己：别的申请用不了这里的空洞。",
+    "It serves its own requests only: no others can use the holes in it.",
+);
 const EXPANDABLE: Text = Text::new("可扩展", "expandable");
 const STREAM: Text = Text::new("流 {}", "stream {}");
 const HOLE: Text = Text::new(
@@ -37,10 +50,18 @@ const ROWS: f32 = 14.0;
 pub struct Map {
     map: SegmentMap,
     made_for: Option<(usize, usize)>,
-    /// Segments by size, largest first.
-    order: Vec<u32>,
-    /// Only pools of one kind, all on the default stream: their words are short.
-    is_plain: bool,
+    pools: Vec<PoolAt>,
+    /// What each row shows.
+    rows: Vec<Row>,
+    /// The largest segment.
+    largest: u64,
+}
+
+/// A pool's line, or a segment below it.
+#[derive(Clone, Copy)]
+enum Row {
+    Pool(u32),
+    Segment(u32),
 }
 
 impl Map {
@@ -50,13 +71,13 @@ impl Map {
         if self.made_for != Some(key) {
             self.made_for = Some(key);
             self.map = segments::at(&scene.snapshot, &scene.analysis, look.cursor);
-            self.order = (0..self.map.segments.len() as u32).collect();
-            let segments = &self.map.segments;
-            self.order.sort_by_key(|idx| std::cmp::Reverse(segments[*idx as usize].size));
-            let stream = |idx: u32| scene.snapshot.streams.get(idx as usize).copied().unwrap_or_default();
-            let is_plain =
-                |segment: &SegmentAt| segment.pool == (0, 0) && !segment.is_expandable && stream(segment.stream) == 0;
-            self.is_plain = segments.iter().all(is_plain);
+            self.pools = pools(&self.map);
+            self.largest = self.map.segments.iter().map(|segment| segment.size).max().unwrap_or(1).max(1);
+            self.rows.clear();
+            for (idx, pool) in self.pools.iter().enumerate() {
+                self.rows.push(Row::Pool(idx as u32));
+                self.rows.extend(pool.segments.iter().map(|segment| Row::Segment(*segment)));
+            }
         }
         &self.map
     }
@@ -64,35 +85,89 @@ impl Map {
     /// The figure. True when a block was pressed.
     pub fn ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang, scene: &Scene, look: &mut Look) -> bool {
         self.at_cursor(scene, look);
-        if self.order.is_empty() {
+        if self.rows.is_empty() {
             ui.label(RichText::new(NONE.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
             return false;
         }
-        let largest = self.order.first().map_or(1, |idx| self.map.segments[*idx as usize].size).max(1);
         let row = tokens.px(ROW);
         let before = look.life;
-        let height = row * ROWS.min(self.order.len() as f32) + tokens.px(4.0);
+        let height = row * ROWS.min(self.rows.len() as f32) + tokens.px(4.0);
         ui.spacing_mut().item_spacing.y = 0.0;
         let area = ScrollArea::vertical().id_salt("segments").max_height(height).auto_shrink([false, true]);
-        area.show_rows(ui, row, self.order.len(), |ui, rows| {
+        area.show_rows(ui, row, self.rows.len(), |ui, rows| {
             for idx in rows {
-                let segment = &self.map.segments[self.order[idx] as usize];
-                self::row(ui, tokens, lang, scene, look, segment, (largest, self.is_plain));
+                match self.rows[idx] {
+                    Row::Pool(pool) => pool_row(ui, tokens, lang, scene, &self.pools[pool as usize]),
+                    Row::Segment(segment) => {
+                        let segment = &self.map.segments[segment as usize];
+                        segment_row(ui, tokens, lang, scene, look, segment, self.largest);
+                    }
+                }
             }
         });
         before != look.life
     }
+
+    /// Pools at the cursor, those of CUDA graphs among them.
+    pub fn pools(&self) -> &[PoolAt] {
+        &self.pools
+    }
 }
 
-/// One segment: its words at the left, its strip behind them.
-fn row(
+/// What a pool is and holds, in a line.
+fn pool_row(ui: &mut Ui, tokens: &Tokens, lang: Lang, scene: &Scene, pool: &PoolAt) {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), tokens.px(ROW)), Sense::hover());
+    let (name, rest) = (pool_name(scene, pool, lang), pool_words(pool, lang));
+    let words = format!("{name} · {rest}");
+    response.widget_info(|| WidgetInfo::labeled(egui::Role::Label, true, &words));
+    let name = paint::elided(ui, tokens, Type::NoteStrong, tokens.ink, name, rect.width() - tokens.px(4.0));
+    let left = rect.left() + name.size().x + tokens.px(10.0);
+    let rest = paint::elided(ui, tokens, Type::Small, tokens.muted, rest, rect.right() - left - tokens.px(4.0));
+    for (x, galley, color) in [(rect.left(), name, tokens.ink), (left, rest, tokens.muted)] {
+        let at = pos2(x, rect.center().y - galley.size().y / 2.0);
+        ui.painter().galley(at, galley, color);
+    }
+    let more = match pool.key.pool {
+        None => format!("{words}\n{}", UNNAMED.get(lang)),
+        Some((0, 0)) => words,
+        Some(_) => format!("{words}\n{}", PRIVATE.get(lang)),
+    };
+    response.on_hover_text(more);
+}
+
+fn pool_name(scene: &Scene, pool: &PoolAt, lang: Lang) -> String {
+    let mut name = vec![pools::name(pool.key.pool).get(lang).to_owned()];
+    name.push(if pool.key.is_small { SMALL } else { LARGE }.get(lang).to_owned());
+    let stream = scene.snapshot.streams.get(pool.key.stream as usize).copied().unwrap_or_default();
+    if stream != 0 {
+        name.push(STREAM.get(lang).replace("{}", &format!("0x{stream:x}")));
+    }
+    name.join(" · ")
+}
+
+fn pool_words(pool: &PoolAt, lang: Lang) -> String {
+    let bytes = |bytes: u64| show::bytes_binary(Bytes(bytes));
+    let metrics = &pool.metrics;
+    let text = if metrics.n_holes == 0 { POOL_FULL } else { POOL };
+    text.get(lang)
+        .replace("{n}", &pool.n_segments.to_string())
+        .replace("{reserved}", &bytes(metrics.reserved))
+        .replace("{used}", &bytes(metrics.allocated))
+        .replace("{holes}", &metrics.n_holes.to_string())
+        .replace("{inactive}", &bytes(metrics.inactive))
+        .replace("{hole}", &bytes(metrics.largest_hole))
+        .replace("{share}", &show::with_unit((metrics.fragmentation * 100.0).round() / 100.0, "%"))
+}
+
+/// One segment: its size at the left, its strip behind it.
+fn segment_row(
     ui: &mut Ui,
     tokens: &Tokens,
     lang: Lang,
     scene: &Scene,
     look: &mut Look,
     segment: &SegmentAt,
-    (largest, is_plain): (u64, bool),
+    largest: u64,
 ) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), tokens.px(ROW)), Sense::click());
     let used: u64 = segment.pieces.iter().filter(|piece| piece.kind != Kind::Hole).map(|piece| piece.size).sum();
@@ -103,19 +178,17 @@ fn row(
     let is_narrow = rect.width() < tokens.px(560.0);
     let left = tokens.px(if is_narrow {
         78.0
-    } else if is_plain {
+    } else if segment.is_expandable {
         150.0
     } else {
-        250.0
+        86.0
     });
     let y = rect.center().y;
-    let size = bytes(segment.size);
-    let size = paint::text(ui, tokens, Type::MonoSmall, tokens.ink, size);
+    let size = paint::text(ui, tokens, Type::MonoSmall, tokens.ink, bytes(segment.size));
     let size_at = pos2(rect.left() + tokens.px(70.0) - size.size().x, y - size.size().y / 2.0);
     ui.painter().galley(size_at, size, tokens.ink);
-    if !is_narrow {
-        let words =
-            paint::elided(ui, tokens, Type::Small, tokens.muted, words(scene, segment, lang), left - tokens.px(92.0));
+    if !is_narrow && segment.is_expandable {
+        let words = paint::elided(ui, tokens, Type::Small, tokens.muted, EXPANDABLE.get(lang), left - tokens.px(92.0));
         ui.painter().galley(pos2(rect.left() + tokens.px(82.0), y - words.size().y / 2.0), words, tokens.muted);
     }
     let room = rect.width() - left - tokens.px(12.0);
@@ -130,22 +203,6 @@ fn row(
         look.life = piece.life;
     }
     response.on_hover_ui_at_pointer(|ui| tooltip(ui, tokens, lang, scene, segment, piece));
-}
-
-/// Pool, kind and stream of a segment.
-fn words(scene: &Scene, segment: &SegmentAt, lang: Lang) -> String {
-    let mut words = vec![if segment.is_small { SMALL.get(lang).to_owned() } else { LARGE.get(lang).to_owned() }];
-    if segment.pool != (0, 0) {
-        words.push(PRIVATE.get(lang).replace("{}", &format!("({}, {})", segment.pool.0, segment.pool.1)));
-    }
-    if segment.is_expandable {
-        words.push(EXPANDABLE.get(lang).to_owned());
-    }
-    let stream = scene.snapshot.streams.get(segment.stream as usize).copied().unwrap_or_default();
-    if stream != 0 {
-        words.push(STREAM.get(lang).replace("{}", &format!("0x{stream:x}")));
-    }
-    words.join(" · ")
 }
 
 fn paint_strip(ui: &Ui, tokens: &Tokens, scene: &Scene, look: &Look, segment: &SegmentAt, strip: Rect) {
@@ -164,6 +221,8 @@ fn paint_strip(ui: &Ui, tokens: &Tokens, scene: &Scene, look: &Look, segment: &S
             (Kind::Hole, _) => paint::area(painter, tokens, rect, Area::Fragmented),
             (_, life) => {
                 let color = life.map_or(tokens.muted, |life| scene.color_of(tokens, life));
+                let is_faint = life.is_some_and(|life| !scene.shows(life));
+                let color = if is_faint { tokens.tint(tokens.muted, 0.18) } else { color };
                 painter.rect_filled(rect, 0.0, color);
                 let end = x(piece.address + piece.requested.min(piece.size));
                 if right - end >= 1.0 {

@@ -1,10 +1,12 @@
 //! What the figures draw: one device of a snapshot, its analysis, and which band of the stacked area every block is in.
 
+use super::filter::Passing;
+use super::look::Filter;
 use egui::{Color32, Rect, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use std::sync::Arc;
 use vramlab_kit::{Role as Look, Tokens, Type, paint};
 use vramlab_snapshot::analysis::Analysis;
-use vramlab_snapshot::bands::{Bands, bands};
+use vramlab_snapshot::bands::{Bands, bands, bands_of};
 use vramlab_snapshot::lives::Life;
 use vramlab_snapshot::peak::{By, Key};
 use vramlab_snapshot::roles::Role;
@@ -53,17 +55,74 @@ pub struct Scene {
     pub colour: Colour,
     /// The largest groups, then all others as one.
     pub bands: Arc<Bands>,
+    /// Which blocks are shown; nothing for all of them.
+    narrowed: Option<Arc<Narrowed>>,
+}
+
+/// Blocks that pass a filter.
+struct Narrowed {
+    filter: Filter,
+    /// One a life.
+    passes: Vec<bool>,
+    /// Bytes of those that pass, after each number of events.
+    totals: Vec<u64>,
 }
 
 impl Scene {
     pub fn new(snapshot: Arc<Snapshot>, analysis: Arc<Analysis>, colour: Colour) -> Self {
         let bands = Arc::new(bands(&snapshot, &analysis, colour.by(), TOP));
-        Self { snapshot, analysis, colour, bands }
+        Self { snapshot, analysis, colour, bands, narrowed: None }
     }
 
     /// The same device in other colours.
     pub fn in_colours(&self, colour: Colour) -> Self {
-        Self::new(Arc::clone(&self.snapshot), Arc::clone(&self.analysis), colour)
+        Self { colour, ..self.clone() }.with_bands()
+    }
+
+    fn with_bands(mut self) -> Self {
+        let by = self.colour.by();
+        self.bands = Arc::new(match &self.narrowed {
+            Some(narrowed) => {
+                let passes = |idx: u32| narrowed.passes.get(idx as usize).copied().unwrap_or(true);
+                bands_of(&self.snapshot, &self.analysis, by, TOP, &passes)
+            }
+            None => bands(&self.snapshot, &self.analysis, by, TOP),
+        });
+        self
+    }
+
+    /// The same device, narrowed to the blocks that pass; nothing if they are those that are shown already.
+    pub fn narrowed_to(&self, filter: &Filter) -> Option<Self> {
+        let wanted = filter.of_blocks();
+        let known = self.narrowed.as_ref().map(|narrowed| &narrowed.filter);
+        if known.map_or(wanted.is_empty(), |known| *known == wanted) {
+            return None;
+        }
+        let narrowed = (!wanted.is_empty()).then(|| {
+            let passing = Passing::of(&self.snapshot, &self.analysis, &wanted);
+            let passes: Vec<bool> = self.analysis.lives.iter().map(|life| passing.life(life)).collect();
+            let totals = totals(&self.analysis, &passes);
+            Arc::new(Narrowed { passes, totals, filter: wanted.clone() })
+        });
+        Some(Self { narrowed, ..self.clone() }.with_bands())
+    }
+
+    pub fn is_narrowed(&self) -> bool {
+        self.narrowed.is_some()
+    }
+
+    /// Whether a block is shown.
+    pub fn shows(&self, life: u32) -> bool {
+        let narrowed = self.narrowed.as_ref();
+        narrowed.is_none_or(|narrowed| narrowed.passes.get(life as usize).copied().unwrap_or(true))
+    }
+
+    /// Bytes of what is shown, after each number of events.
+    pub fn totals(&self) -> &[u64] {
+        match &self.narrowed {
+            Some(narrowed) => &narrowed.totals,
+            None => self.analysis.timeline.allocated.values(),
+        }
     }
 
     pub fn events(&self) -> &[Event] {
@@ -110,6 +169,27 @@ impl Scene {
             None => rest(tokens),
         }
     }
+}
+
+fn totals(analysis: &Analysis, passes: &[bool]) -> Vec<u64> {
+    let mut changes = vec![0_i64; analysis.timeline.n_events() + 2];
+    let mut change = |at: usize, by: i64| {
+        if let Some(slot) = changes.get_mut(at) {
+            *slot = slot.saturating_add(by);
+        }
+    };
+    for (life, _) in analysis.lives.iter().zip(passes).filter(|(life, passes)| **passes && !life.was_pending) {
+        change(life.from.map_or(0, |from| from as usize + 1), life.size.cast_signed());
+        if let Some(freed) = life.freed {
+            change(freed as usize + 1, -life.size.cast_signed());
+        }
+    }
+    let mut now = 0_i64;
+    let sum = |by: &i64| {
+        now = now.saturating_add(*by);
+        now.max(0) as u64
+    };
+    changes[..=analysis.timeline.n_events()].iter().map(sum).collect()
 }
 
 fn rest(tokens: &Tokens) -> Color32 {

@@ -1,32 +1,42 @@
-//! Memory in use over time, stacked. Drag to zoom, double click for everything, click for the cursor; with the keyboard the
-//! arrows move the cursor, plus and minus zoom, Home and End go to the ends.
+//! Memory in use over time, stacked. Drag to zoom, double click for everything, click for the cursor; the wheel zooms once
+//! the figure has the focus, with Shift it pans; with the keyboard the arrows move the cursor, plus and minus zoom, Home and
+//! End go to the ends.
 //!
 //! On `kit::axis` and a mesh of ours, not on egui_plot: its polygons must be convex and its filled areas are lines over
 //! values that it transforms and tessellates anew each frame, while here a pixel picks its moment out of a million
-//! (`columns.rs`) and nothing else is laid out; and what hangs on the figure (the block under the pointer, hatching of what
-//! is reserved, phases above) needs the place of every band anyway.
+//! (`columns.rs`), the mesh is kept until the window changes, and nothing else is laid out. `detail.rs` puts single blocks
+//! into the bands, `marks.rs` phases and refusals above them, `overview.rs` the whole recording below.
 
+use super::area::Area;
 use super::columns::{Column, columns};
+use super::detail::Detail;
 use super::look::Look;
+use super::marks::{self, Frame, Region};
+use super::overview::Overview;
 use super::scene::Scene;
-use super::words::{moment, stack_lines};
-use egui::{Color32, EventFilter, Key, Mesh, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
+use super::tell;
+use egui::{EventFilter, Key, Mesh, Pos2, Rect, Response, Sense, Shape, Ui, Vec2, WidgetInfo, pos2, vec2};
+use std::sync::Arc;
 use vramlab_kit::axis::{Axis, Plane, Spread};
-use vramlab_kit::tokens::{Tokens, Type};
-use vramlab_units::{Bytes, Lang, Text, show};
+use vramlab_kit::tokens::Tokens;
+use vramlab_snapshot::steps::How;
+use vramlab_units::{Lang, Text, show};
+
+pub use super::tell::life_lines;
 
 const NAME: Text = Text::new("显存随时间的变化", "Memory over time");
-const SIZE: Text = Text::new("{size}（申请 {asked}）", "{size} ({asked} asked for)");
-const STREAM: Text = Text::new("流 {}", "stream {}");
-const LIVED: Text = Text::new("第 {a} → {b} 个事件", "events {a} → {b}");
-const BEFORE: Text = Text::new("录制前就在", "from before the recording");
-const KEPT: Text = Text::new("最后还在", "still there at the end");
-const BAND: Text = Text::new("{name}：{size}", "{name}: {size}");
+const DRAWN: Text = Text::new(
+    "窗口里用过 {all} 块：{n} 块逐个画出，其余太小或太短，合在各自的颜色里。",
+    "{all} blocks are used in this window: {n} are drawn singly, the others are too small or too brief and lie in their colour.",
+);
+const DRAWN_ALL: Text =
+    Text::new("窗口里用过 {all} 块，逐个画出。", "{all} blocks are used in this window, each drawn singly.");
 
 const HEIGHT: f32 = 264.0;
 const LEFT: f32 = 64.0;
 const BOTTOM: f32 = 26.0;
-const PHASES: f32 = 20.0;
+/// Blocks at least this high are drawn singly.
+const LEAST_HEIGHT: f32 = 2.5;
 
 /// The figure's own memory between frames.
 #[derive(Default)]
@@ -35,8 +45,14 @@ pub struct Timeline {
     columns_of: Option<(usize, usize, usize, usize)>,
     /// What each band holds, column by column.
     values: Vec<u64>,
+    detail: Detail,
+    mesh: Arc<Mesh>,
+    mesh_of: Option<(usize, usize, usize, [i32; 5], u64, bool)>,
+    regions: Vec<Region>,
+    regions_of: Option<usize>,
     drag_from: Option<f32>,
     hovered: Option<Hovered>,
+    overview: Overview,
 }
 
 /// What lies under the pointer.
@@ -50,55 +66,77 @@ struct Hovered {
 impl Timeline {
     /// The figure over the whole width. True when the look changed.
     pub fn ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang, scene: &Scene, look: &mut Look) -> bool {
-        let size = vec2(ui.available_width(), tokens.px(HEIGHT));
-        let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+        self.find_regions(scene);
+        let top = tokens.px(marks::ROW) * marks::n_rows(&self.regions) as f32 + tokens.px(10.0);
+        let size = vec2(ui.available_width(), tokens.px(HEIGHT) + top);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        // A finger scrolls the page until the figure was touched.
+        let is_held_back = ui.input(egui::InputState::any_touches) && !response.has_focus();
+        let response = if is_held_back { response } else { response.interact(Sense::click_and_drag()) };
         let plot = Rect::from_min_max(
-            rect.min + vec2(tokens.px(LEFT), tokens.px(PHASES)),
+            rect.min + vec2(tokens.px(LEFT), top),
             rect.max - vec2(tokens.px(4.0), tokens.px(BOTTOM)),
         );
-        let plane = self.plane(scene, look, plot);
-        let words = format!("{}. {}", NAME.get(lang), at_words(scene, look.cursor, lang));
+        let words = format!("{}. {}", NAME.get(lang), tell::at_words(scene, look.cursor, lang));
         response.widget_info(|| WidgetInfo::labeled(egui::Role::Slider, true, &words));
-        self.pick_columns(scene, look, plot);
         let before = look.clone();
         self.interact(ui, &response, plot, scene, look);
-        self.hovered = self.under_pointer(&response, plot, &plane, scene, look);
-        self.paint(ui, tokens, scene, look, &plane);
+        let most = top_of(scene, look);
+        let plane = plane(most, look, plot);
+        self.pick_columns(scene, look, plot, most);
+        self.hovered = self.under_pointer(&response, plot, &plane, scene, most);
+        self.paint(ui, tokens, lang, scene, look, &plane, most);
         vramlab_kit::paint::focus_ring(ui, tokens, &response, rect, tokens.px(8.0));
-        if let Some(hovered) = self.hovered
-            && self.drag_from.is_none()
-        {
-            response.on_hover_ui_at_pointer(|ui| tooltip(ui, tokens, lang, scene, hovered));
+        self.tell(&response, tokens, lang, scene, look, plot);
+        if look.span() < scene.n_events().max(1) {
+            self.overview.ui(ui, tokens, lang, scene, look, tokens.px(LEFT));
         }
         before != *look
     }
 
-    /// Values to points. The upper end holds all that is in sight, and what is reserved if that is wanted.
-    fn plane(&self, scene: &Scene, look: &Look, plot: Rect) -> Plane {
-        let timeline = &scene.analysis.timeline;
-        let top = |series: &vramlab_snapshot::timeline::Series| {
-            series.range(look.from, look.until + 1).map_or(0, |(_, most)| most)
-        };
-        let mut most = top(&timeline.allocated);
-        if look.shows_reserved {
-            most = most.max(top(&timeline.reserved));
-        }
-        let unit = unit_of(most);
-        let whole = Axis { spread: Spread::Linear, min: 0.0, max: 1.0 };
-        let y = Axis::around(Spread::Linear, [0.0, (most.max(1) as f64) / unit.0]).unwrap_or(whole);
-        let x = Axis::new(Spread::Linear, look.from as f64, look.until.max(look.from + 1) as f64).unwrap_or(whole);
-        Plane { x, y, rect: plot }
+    /// How many blocks are drawn singly and how many together.
+    pub fn drawn(&self, lang: Lang) -> String {
+        let text = if self.detail.n_blocks == self.detail.n_all { DRAWN_ALL } else { DRAWN };
+        let (all, n) = (self.detail.n_all.to_string(), self.detail.n_blocks.to_string());
+        text.get(lang).replace("{all}", &all).replace("{n}", &n)
     }
 
-    fn pick_columns(&mut self, scene: &Scene, look: &Look, plot: Rect) {
+    fn tell(&self, response: &Response, tokens: &Tokens, lang: Lang, scene: &Scene, look: &Look, plot: Rect) {
+        let Some(at) = response.hover_pos().filter(|_| self.drag_from.is_none()) else { return };
+        if let Some(hovered) = self.hovered {
+            response.clone().on_hover_ui_at_pointer(|ui| {
+                tell::tooltip(ui, tokens, lang, scene, hovered.moment, (Some(hovered.band), hovered.life));
+            });
+        } else if at.y < plot.top() && plot.x_range().contains(at.x) {
+            let share = f64::from((at.x - plot.left()) / plot.width());
+            let moment = (look.from as f64 + share * look.span() as f64) as usize;
+            if let Some(region) = marks::region_at(&self.regions, moment + 1) {
+                let words = format!("{} · {} → {}", region.name, region.from, region.until);
+                response.clone().on_hover_text_at_pointer(words);
+            }
+        }
+    }
+
+    fn find_regions(&mut self, scene: &Scene) {
+        let key = Arc::as_ptr(&scene.analysis) as usize;
+        if self.regions_of != Some(key) {
+            self.regions_of = Some(key);
+            self.regions = marks::regions(scene);
+        }
+    }
+
+    fn pick_columns(&mut self, scene: &Scene, look: &Look, plot: Rect, most: u64) {
         let n_pixels = plot.width().max(1.0) as usize;
-        let key = (look.from, look.until, n_pixels, std::sync::Arc::as_ptr(&scene.bands) as usize);
+        let key = (look.from, look.until, n_pixels, Arc::as_ptr(&scene.bands) as usize);
         if self.columns_of != Some(key) {
             self.columns_of = Some(key);
-            self.columns = columns(scene.analysis.timeline.allocated.values(), look.from, look.until, n_pixels);
+            self.columns = columns(scene.totals(), look.from, look.until, n_pixels);
             let bands = &scene.bands.all;
             let of = |column: &Column| bands.iter().map(|band| band.value(column.moment)).collect::<Vec<_>>();
             self.values = self.columns.iter().flat_map(of).collect();
+            let least = (most as f64 * f64::from(LEAST_HEIGHT / plot.height().max(1.0))).ceil() as u64;
+            self.detail = Detail::of(scene, &self.columns, &self.values, least);
+            self.mesh_of = None;
         }
     }
 
@@ -124,16 +162,31 @@ impl Timeline {
             look.show(0.0, n as f64, n);
         } else if response.clicked() {
             response.request_focus();
-            if let Some(x) = x {
-                let share = ((x - plot.left()) / plot.width().max(1.0)).clamp(0.0, 1.0);
-                let shown = self.columns.iter().find(|column| share < column.right).map(|column| column.moment);
-                look.point_at(shown.unwrap_or(look.until), n);
-                look.life = self.hovered.and_then(|hovered| hovered.life);
-            }
+            self.press(response, plot, n, look);
+        }
+        if let Some(at) = response.hover_pos() {
+            wheel(ui, response, moment_at(at.x, look), plot, n, look);
         }
         if response.has_focus() {
             self.keys(ui, response, n, look);
         }
+    }
+
+    /// A press above the plot shows the phase there; inside it puts the cursor and chooses the block.
+    fn press(&self, response: &Response, plot: Rect, n: usize, look: &mut Look) {
+        let Some(at) = response.interact_pointer_pos() else { return };
+        let share = ((at.x - plot.left()) / plot.width().max(1.0)).clamp(0.0, 1.0);
+        if at.y < plot.top() - 6.0 {
+            let moment = (look.from as f64 + f64::from(share) * look.span() as f64) as usize;
+            if let Some(region) = marks::region_at(&self.regions, moment + 1) {
+                let margin = (region.until - region.from) as f64 * 0.05;
+                look.show(region.from as f64 - margin, region.until as f64 + margin, n);
+            }
+            return;
+        }
+        let shown = self.columns.iter().find(|column| share < column.right).map(|column| column.moment);
+        look.point_at(shown.unwrap_or(look.until), n);
+        look.life = self.hovered.and_then(|hovered| hovered.life);
     }
 
     fn keys(&self, ui: &Ui, response: &Response, n: usize, look: &mut Look) {
@@ -147,13 +200,29 @@ impl Timeline {
             match key {
                 Key::ArrowRight => look.point_at(look.cursor + stride, n),
                 Key::ArrowLeft => look.point_at(look.cursor.saturating_sub(stride), n),
-                Key::Plus | Key::Equals => look.zoom(2.0, look.cursor as f64, n),
-                Key::Minus => look.zoom(0.5, look.cursor as f64, n),
+                Key::Plus | Key::Equals | Key::W => look.zoom(2.0, look.cursor as f64, n),
+                Key::Minus | Key::S => look.zoom(0.5, look.cursor as f64, n),
+                Key::A => look.pan(-0.1, n),
+                Key::D => look.pan(0.1, n),
+                Key::PageDown => self.to_region(true, n, look),
+                Key::PageUp => self.to_region(false, n, look),
                 Key::Home => look.point_at(0, n),
                 Key::End => look.point_at(n, n),
                 Key::Num0 => look.show(0.0, n as f64, n),
                 _ => {}
             }
+        }
+    }
+
+    /// The cursor to the end of the next phase, or of the one before.
+    fn to_region(&self, is_next: bool, n: usize, look: &mut Look) {
+        let ends = self.regions.iter().map(|region| region.until);
+        let found = match is_next {
+            true => ends.filter(|end| *end > look.cursor).min(),
+            false => ends.filter(|end| *end < look.cursor).max(),
+        };
+        if let Some(at) = found {
+            look.point_at(at, n);
         }
     }
 
@@ -163,44 +232,53 @@ impl Timeline {
         plot: Rect,
         plane: &Plane,
         scene: &Scene,
-        look: &Look,
+        most: u64,
     ) -> Option<Hovered> {
         let at = response.hover_pos().filter(|at| plot.contains(*at))?;
         let share = (at.x - plot.left()) / plot.width();
-        let moment = self.columns.iter().find(|column| share < column.right)?.moment;
-        let timeline = &scene.analysis.timeline;
-        let unit = unit_of(top_of(timeline, look));
+        let column = self.columns.iter().position(|column| share < column.right)?;
+        let moment = self.columns[column].moment;
+        let unit = unit_of(most);
         let bytes = (plane.y.value_from_share(f64::from((plot.bottom() - at.y) / plot.height())) * unit.0).max(0.0);
         let mut below = 0_u64;
         for (band, found) in scene.bands.all.iter().enumerate() {
             let value = found.value(moment);
             if bytes < (below + value) as f64 {
-                return Some(Hovered { moment, band, life: block_at(scene, moment, band, bytes as u64 - below) });
+                let life = self.detail.at(column, bytes as u64).or_else(|| {
+                    let from = self.detail.top_of(column, band).unwrap_or(below);
+                    small_at(scene, moment, band, (bytes as u64).saturating_sub(from), self.detail.least)
+                });
+                return Some(Hovered { moment, band, life });
             }
             below += value;
         }
         None
     }
 
-    fn paint(&self, ui: &Ui, tokens: &Tokens, scene: &Scene, look: &Look, plane: &Plane) {
+    #[expect(clippy::too_many_arguments, reason = "what a figure is painted with and on")]
+    fn paint(&mut self, ui: &Ui, tokens: &Tokens, lang: Lang, scene: &Scene, look: &Look, plane: &Plane, most: u64) {
         let painter = ui.painter_at(ui.min_rect().union(plane.rect.expand(tokens.px(LEFT))));
         let plot = plane.rect;
-        let unit = unit_of(top_of(&scene.analysis.timeline, look));
+        let unit = unit_of(most);
         let y_text = |value: f64| format!("{}{}{}", show::number(value), show::THIN, unit.1);
         let x_text = |value: f64| show::number(value.round());
         plane.paint_grid(&painter, tokens, &x_text, &y_text);
-        painter.add(Shape::mesh(self.area(tokens, scene, plane, unit.0)));
+        self.refresh_mesh(tokens, scene, plane, unit.0);
+        painter.add(Shape::mesh(Arc::clone(&self.mesh)));
+        if scene.is_narrowed() {
+            let all = &scene.analysis.timeline.allocated;
+            self.paint_line(&painter, plane, unit.0, all, tokens.stroke(1.0, tokens.muted));
+        }
         if look.shows_reserved {
-            self.paint_reserved(&painter, tokens, scene, plane, unit.0);
+            let reserved = &scene.analysis.timeline.reserved;
+            self.paint_line(&painter, plane, unit.0, reserved, tokens.stroke(1.5, tokens.ink));
         }
-        paint_phases(&painter, tokens, scene, look, plot);
-        if let Some(x) = plane.pos(look.cursor as f64, 0.0).map(|at| at.x).filter(|x| plot.x_range().contains(*x)) {
-            painter.vline(x, plot.y_range(), tokens.stroke(1.5, tokens.accent));
-            let head = [pos2(x - 5.0, plot.top() - 6.0), pos2(x + 5.0, plot.top() - 6.0), pos2(x, plot.top())];
-            painter.add(Shape::convex_polygon(head.to_vec(), tokens.accent, Stroke::NONE));
-        }
-        if let Some(hovered) = self.hovered {
-            paint_life(&painter, tokens, scene, look, plane, hovered);
+        let frame = Frame { painter: &painter, tokens, lang, look, plot };
+        frame.regions(&self.regions, matches!(scene.analysis.steps.how, How::Period { .. }));
+        frame.events(scene);
+        frame.cursor();
+        for life in [look.life, self.hovered.and_then(|hovered| hovered.life)].into_iter().flatten() {
+            self.paint_life(&painter, tokens, scene, look, plane, (unit.0, life));
         }
         if let (Some(from), Some(to)) = (self.drag_from, ui.input(|input| input.pointer.latest_pos())) {
             let to = to.x.clamp(plot.left(), plot.right());
@@ -209,34 +287,36 @@ impl Timeline {
         }
     }
 
-    /// One quad a band and column.
-    fn area(&self, tokens: &Tokens, scene: &Scene, plane: &Plane, unit: f64) -> Mesh {
-        let mut mesh = Mesh::default();
+    /// The area is made anew only when what it shows, its place or its colours changed.
+    fn refresh_mesh(&mut self, tokens: &Tokens, scene: &Scene, plane: &Plane, unit: f64) {
         let plot = plane.rect;
-        let y = |bytes: u64| {
-            let share = plane.y.share_from_value(bytes as f64 / unit).unwrap_or(0.0);
-            plot.bottom() - plot.height() * share as f32
-        };
-        let colors: Vec<Color32> = (0..scene.bands.all.len()).map(|band| scene.color(tokens, band)).collect();
-        for (column, values) in self.columns.iter().zip(self.values.chunks(colors.len().max(1))) {
-            let (left, right) = (plot.left() + plot.width() * column.left, plot.left() + plot.width() * column.right);
-            let mut below = 0;
-            for (value, color) in values.iter().zip(&colors) {
-                if *value > 0 {
-                    let quad = Rect::from_min_max(pos2(left, y(below + value)), pos2(right, y(below)));
-                    mesh.add_colored_rect(quad, *color);
-                    below += value;
-                }
-            }
+        let place = [plot.left(), plot.top(), plot.right(), plot.bottom(), plane.y.max as f32 * 64.0];
+        let key = (
+            self.columns.len(),
+            self.values.len(),
+            Arc::as_ptr(&scene.bands) as usize,
+            place.map(|at| (at * 4.0).round() as i32),
+            unit.to_bits(),
+            tokens.is_dark(),
+        );
+        if self.mesh_of != Some(key) {
+            self.mesh_of = Some(key);
+            self.mesh =
+                Arc::new(Area { tokens, scene, plane, unit, columns: &self.columns }.mesh(&self.values, &self.detail));
         }
-        mesh
     }
 
-    fn paint_reserved(&self, painter: &egui::Painter, tokens: &Tokens, scene: &Scene, plane: &Plane, unit: f64) {
-        let reserved = &scene.analysis.timeline.reserved;
+    fn paint_line(
+        &self,
+        painter: &egui::Painter,
+        plane: &Plane,
+        unit: f64,
+        series: &vramlab_snapshot::timeline::Series,
+        stroke: egui::Stroke,
+    ) {
         let plot = plane.rect;
         let place = |share: f32, moment: usize| -> Option<Pos2> {
-            let y = plane.y.share_from_value(reserved.value(moment) as f64 / unit)?;
+            let y = plane.y.share_from_value(series.value(moment) as f64 / unit)?;
             Some(pos2(plot.left() + plot.width() * share, plot.bottom() - plot.height() * y as f32))
         };
         let line: Vec<Pos2> = self
@@ -245,11 +325,70 @@ impl Timeline {
             .flat_map(|column| [place(column.left, column.moment), place(column.right, column.moment)])
             .flatten()
             .collect();
-        painter.add(Shape::line(line, tokens.stroke(1.5, tokens.ink)));
+        painter.add(Shape::line(line, stroke));
+    }
+
+    /// The block that is meant, wherever it lies, and how long it lived.
+    fn paint_life(
+        &self,
+        painter: &egui::Painter,
+        tokens: &Tokens,
+        scene: &Scene,
+        look: &Look,
+        plane: &Plane,
+        (unit, idx): (f64, u32),
+    ) {
+        let Some(life) = scene.life(idx) else { return };
+        let area = Area { tokens, scene, plane, unit, columns: &self.columns };
+        for cell in self.detail.cells.iter().filter(|cell| cell.life == idx) {
+            let rect = area.rect(cell);
+            painter.rect_filled(rect, 0.0, tokens.accent.gamma_multiply(0.30));
+            painter.hline(rect.x_range(), rect.top(), tokens.stroke(1.5, tokens.accent));
+            painter.hline(rect.x_range(), rect.bottom(), tokens.stroke(1.5, tokens.accent));
+        }
+        let start = life.from.map_or(0, |from| from as usize + 1).max(look.from);
+        let end = life.freed.map_or(scene.n_events(), |freed| freed as usize + 1).min(look.until);
+        let x = |moment: usize| plane.pos(moment as f64, 0.0).map(|at| at.x);
+        let (Some(left), Some(right)) = (x(start), x(end)) else { return };
+        let y = plane.rect.bottom() + tokens.px(3.0);
+        painter.hline(left..=right.max(left + 2.0), y, tokens.stroke(4.0, tokens.accent));
     }
 }
 
-fn top_of(timeline: &vramlab_snapshot::timeline::Timeline, look: &Look) -> u64 {
+/// The wheel zooms a figure that has the focus, and with Shift, or sideways, pans it. Pinching, or the wheel with Ctrl,
+/// zooms it in any case.
+fn wheel(ui: &Ui, response: &Response, moment: f64, plot: Rect, n: usize, look: &mut Look) {
+    let zoom = ui.input(egui::InputState::zoom_delta);
+    if (zoom - 1.0).abs() > 1e-4 {
+        look.zoom(f64::from(zoom), moment, n);
+    }
+    if !response.has_focus() {
+        return;
+    }
+    let scroll = ui.input_mut(|input| std::mem::take(&mut input.smooth_scroll_delta));
+    if scroll == Vec2::ZERO {
+        return;
+    }
+    let is_sideways = scroll.x.abs() > scroll.y.abs() || ui.input(|input| input.modifiers.shift);
+    if is_sideways {
+        let by = if scroll.x == 0.0 { scroll.y } else { scroll.x };
+        look.pan(f64::from(-by / plot.width().max(1.0)), n);
+    } else {
+        look.zoom(f64::from((scroll.y / 200.0).exp()), moment, n);
+    }
+}
+
+/// Values to points. The upper end holds all that is in sight, and what is reserved if that is wanted.
+fn plane(most: u64, look: &Look, plot: Rect) -> Plane {
+    let unit = unit_of(most);
+    let whole = Axis { spread: Spread::Linear, min: 0.0, max: 1.0 };
+    let y = Axis::around(Spread::Linear, [0.0, (most.max(1) as f64) / unit.0]).unwrap_or(whole);
+    let x = Axis::new(Spread::Linear, look.from as f64, look.until.max(look.from + 1) as f64).unwrap_or(whole);
+    Plane { x, y, rect: plot }
+}
+
+fn top_of(scene: &Scene, look: &Look) -> u64 {
+    let timeline = &scene.analysis.timeline;
     let most = |series: &vramlab_snapshot::timeline::Series| {
         series.range(look.from, look.until + 1).map_or(0, |(_, most)| most)
     };
@@ -261,7 +400,7 @@ fn top_of(timeline: &vramlab_snapshot::timeline::Timeline, look: &Look) -> u64 {
 }
 
 /// The binary unit in which an axis up to `bytes` is labelled.
-fn unit_of(bytes: u64) -> (f64, &'static str) {
+pub(super) fn unit_of(bytes: u64) -> (f64, &'static str) {
     match bytes {
         b if b >= 1 << 30 => ((1_u64 << 30) as f64, "GiB"),
         b if b >= 1 << 20 => ((1_u64 << 20) as f64, "MiB"),
@@ -270,12 +409,12 @@ fn unit_of(bytes: u64) -> (f64, &'static str) {
     }
 }
 
-/// Which block of a band lies `bytes` above its lower edge: the oldest lies lowest.
-fn block_at(scene: &Scene, moment: usize, band: usize, bytes: u64) -> Option<u32> {
+/// Which of the blocks that are not drawn singly lies `bytes` above the others of its band: the oldest lies lowest.
+fn small_at(scene: &Scene, moment: usize, band: usize, bytes: u64, least: u64) -> Option<u32> {
     let mut below = 0;
     let lives = scene.analysis.lives.iter().zip(scene.bands.of_life.iter()).enumerate();
     for (idx, (life, of)) in lives {
-        if usize::from(*of) == band && life.is_allocated(moment) {
+        if usize::from(*of) == band && life.size < least && life.is_allocated(moment) {
             below += life.size;
             if bytes < below {
                 return Some(idx as u32);
@@ -283,89 +422,4 @@ fn block_at(scene: &Scene, moment: usize, band: usize, bytes: u64) -> Option<u32
         }
     }
     None
-}
-
-/// How long the block under the pointer lived.
-fn paint_life(painter: &egui::Painter, tokens: &Tokens, scene: &Scene, look: &Look, plane: &Plane, hovered: Hovered) {
-    let Some(life) = hovered.life.and_then(|idx| scene.life(idx)) else { return };
-    let start = life.from.map_or(0, |from| from as usize + 1).max(look.from);
-    let end = life.freed.map_or(scene.n_events(), |freed| freed as usize + 1).min(look.until);
-    let x = |moment: usize| plane.pos(moment as f64, 0.0).map(|at| at.x);
-    let (Some(left), Some(right)) = (x(start), x(end)) else { return };
-    let y = plane.rect.bottom() + tokens.px(3.0);
-    painter.hline(left..=right.max(left + 2.0), y, tokens.stroke(4.0, tokens.accent));
-}
-
-fn paint_phases(painter: &egui::Painter, tokens: &Tokens, scene: &Scene, look: &Look, plot: Rect) {
-    let bottom = plot.top() - tokens.px(8.0);
-    let x = |moment: usize| {
-        let share = (moment as f64 - look.from as f64) / look.span() as f64;
-        plot.left() + plot.width() * share.clamp(0.0, 1.0) as f32
-    };
-    let mut free_from = plot.left();
-    for phase in &scene.analysis.steps.phases {
-        if phase.until < look.from || phase.from > look.until {
-            continue;
-        }
-        let (left, right) = (x(phase.from), x(phase.until));
-        painter.hline(left..=right.max(left + 1.0), bottom, tokens.stroke(3.0, tokens.muted));
-        let text = painter.layout_no_wrap(phase.name.clone(), tokens.font(Type::Small), tokens.muted);
-        if left >= free_from && left + text.size().x <= plot.right() {
-            free_from = left + text.size().x + tokens.px(12.0);
-            painter.galley(pos2(left, bottom - tokens.px(2.0) - text.size().y), text, tokens.muted);
-        }
-    }
-}
-
-fn at_words(scene: &Scene, at: usize, lang: Lang) -> String {
-    let allocated = scene.analysis.timeline.allocated.value(at);
-    format!("{}: {}", moment(scene, at, lang), show::bytes_binary(Bytes(allocated)))
-}
-
-fn tooltip(ui: &mut Ui, tokens: &Tokens, lang: Lang, scene: &Scene, hovered: Hovered) {
-    let line = |ui: &mut Ui, text: &str, role: Type, color: Color32| {
-        ui.label(egui::RichText::new(text).font(tokens.font(role)).color(color));
-    };
-    ui.set_max_width(tokens.px(420.0));
-    if let Some(band) = scene.bands.all.get(hovered.band) {
-        let size = show::bytes_binary(Bytes(band.value(hovered.moment)));
-        let words = BAND.get(lang).replace("{name}", band.label.get(lang)).replace("{size}", &size);
-        line(ui, &words, Type::NoteStrong, tokens.ink);
-    }
-    if let Some(idx) = hovered.life {
-        for text in life_lines(scene, idx, lang) {
-            line(ui, &text, Type::Note, tokens.ink);
-        }
-        if let Some(life) = scene.life(idx) {
-            for text in stack_lines(scene, life.stack, 8, lang) {
-                line(ui, &text, Type::MonoSmall, tokens.muted);
-            }
-        }
-    }
-    line(ui, &at_words(scene, hovered.moment, lang), Type::Small, tokens.muted);
-}
-
-/// Size, lifetime and stream of a block.
-pub fn life_lines(scene: &Scene, idx: u32, lang: Lang) -> Vec<String> {
-    let Some(life) = scene.life(idx) else { return Vec::new() };
-    let bytes = |bytes: u64| show::bytes_binary(Bytes(bytes));
-    let size = match life.size == life.requested {
-        true => bytes(life.size),
-        false => SIZE.get(lang).replace("{size}", &bytes(life.size)).replace("{asked}", &bytes(life.requested)),
-    };
-    let edge = |event: Option<u32>, absent: Text| match event {
-        Some(event) => (event + 1).to_string(),
-        None => absent.get(lang).to_owned(),
-    };
-    let lived = match (life.from, life.freed) {
-        (Some(_), Some(_)) => {
-            LIVED.get(lang).replace("{a}", &edge(life.from, BEFORE)).replace("{b}", &edge(life.freed, KEPT))
-        }
-        (from, gone) => format!("{} → {}", edge(from, BEFORE), edge(gone, KEPT)),
-    };
-    let stream = scene.snapshot.streams.get(life.stream as usize).copied().unwrap_or_default();
-    vec![
-        format!("{size} · 0x{:x}", life.address),
-        format!("{lived} · {}", STREAM.get(lang).replace("{}", &stream.to_string())),
-    ]
 }

@@ -151,6 +151,8 @@ fn none_found(answer: &Answer, lang: Lang) -> String {
     match (lang, &answer.analysis.steps.how) {
         (Lang::Zh, How::NotFound) => "没有 OOM；没有找到重复的步，看不出增长".to_owned(),
         (Lang::En, How::NotFound) => "no OOM; no steps were found, so growth cannot be seen".to_owned(),
+        (Lang::Zh, How::Period { .. }) => format!("没有 OOM；{n} 次重复里没有增长"),
+        (Lang::En, How::Period { .. }) => format!("no OOM; no growth over {n} repeats"),
         (Lang::Zh, _) if n < 3 => format!("没有 OOM；只有 {n} 步，看增长至少要 3 步"),
         (Lang::En, _) if n < 3 => format!("no OOM; {n} steps, and growth needs at least 3"),
         (Lang::Zh, _) => format!("没有 OOM；{n} 步里没有增长"),

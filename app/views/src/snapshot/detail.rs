@@ -1,0 +1,162 @@
+//! Single blocks inside the bands of the timeline. A block is drawn by itself once it is high enough to be seen; what is
+//! smaller lies together on top of its band, so that every byte is drawn and none twice. Blocks from before the recording
+//! lie lowest, because they are the oldest.
+
+use super::columns::Column;
+use super::scene::Scene;
+
+/// A block over some columns, all bytes at one height.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    pub life: u32,
+    pub band: u16,
+    /// Columns `from..until`.
+    pub from: u32,
+    pub until: u32,
+    /// Bytes below it.
+    pub bottom: u64,
+    pub size: u64,
+}
+
+/// Blocks that are drawn singly, and how many there are.
+#[derive(Clone, Debug, Default)]
+pub struct Detail {
+    pub cells: Vec<Cell>,
+    pub n_blocks: usize,
+    /// Blocks of this size and more are drawn singly.
+    pub least: u64,
+    /// All blocks that are in use somewhere between the first and the last column.
+    pub n_all: usize,
+}
+
+/// More are not drawn singly: the largest are.
+const MOST_BLOCKS: usize = 3000;
+/// More would be no picture any more.
+const MOST_CELLS: usize = 60_000;
+
+/// A block in sight, with the columns in which it is in use.
+struct Seen {
+    life: u32,
+    band: u16,
+    from: usize,
+    until: usize,
+    size: u64,
+}
+
+impl Detail {
+    /// Cells for `columns`, whose bands have `values` (as many a column as there are bands).
+    pub fn of(scene: &Scene, columns: &[Column], values: &[u64], least: u64) -> Self {
+        let n_bands = scene.bands.all.len();
+        let (mut seen, n_all) = seen(scene, columns, least.max(1));
+        let mut least = least;
+        if seen.len() > MOST_BLOCKS {
+            seen.sort_unstable_by_key(|block| std::cmp::Reverse(block.size));
+            seen.truncate(MOST_BLOCKS);
+            least = seen.last().map_or(least, |block| block.size);
+        }
+        // By band, the oldest first: in this order they lie from below.
+        seen.sort_unstable_by_key(|block| (block.band, block.life));
+        let mut out = Self { cells: Vec::new(), n_blocks: seen.len(), least, n_all };
+        let mut start = 0;
+        for band in 0..n_bands {
+            let len = seen[start..].iter().take_while(|block| usize::from(block.band) == band).count();
+            out.stack(&seen[start..start + len], columns.len(), |column| {
+                values.get(column * n_bands..column * n_bands + band).map_or(0, |below| below.iter().sum())
+            });
+            start += len;
+        }
+        out
+    }
+
+    /// One band from left to right. A block keeps its cell for as long as its height stays.
+    fn stack(&mut self, blocks: &[Seen], n_columns: usize, base: impl Fn(usize) -> u64) {
+        if blocks.is_empty() {
+            return;
+        }
+        let mut starts: Vec<usize> = (0..blocks.len()).collect();
+        starts.sort_by_key(|idx| blocks[*idx].from);
+        let mut next = 0;
+        // Blocks in use, oldest first, with the cell that each is in.
+        let mut active: Vec<(usize, usize)> = Vec::new();
+        let mut last_base = None;
+        for column in 0..n_columns {
+            let before = active.len();
+            active.retain(|(idx, _)| blocks[*idx].until > column);
+            let mut is_changed = active.len() != before;
+            while let Some(idx) = starts.get(next).copied().filter(|idx| blocks[*idx].from <= column) {
+                let at = active.partition_point(|(known, _)| *known < idx);
+                active.insert(at, (idx, usize::MAX));
+                (next, is_changed) = (next + 1, true);
+            }
+            let below = base(column);
+            is_changed |= last_base != Some(below);
+            last_base = Some(below);
+            if is_changed {
+                self.lay(blocks, &mut active, column, below);
+            }
+            for (_, cell) in &active {
+                if let Some(cell) = self.cells.get_mut(*cell) {
+                    cell.until = column as u32 + 1;
+                }
+            }
+        }
+    }
+
+    fn lay(&mut self, blocks: &[Seen], active: &mut [(usize, usize)], column: usize, mut bottom: u64) {
+        for (idx, cell) in active.iter_mut() {
+            let block = &blocks[*idx];
+            let is_there = self.cells.get(*cell).is_some_and(|cell| cell.bottom == bottom);
+            if !is_there {
+                *cell = self.cells.len();
+                if self.cells.len() < MOST_CELLS {
+                    let (from, until) = (column as u32, column as u32 + 1);
+                    self.cells.push(Cell { life: block.life, band: block.band, from, until, bottom, size: block.size });
+                } else {
+                    *cell = usize::MAX;
+                }
+            }
+            bottom += block.size;
+        }
+    }
+
+    /// Where the blocks of a band end that are drawn singly, if there are any in this column.
+    pub fn top_of(&self, column: usize, band: usize) -> Option<u64> {
+        let column = column as u32;
+        let here = |cell: &&Cell| usize::from(cell.band) == band && (cell.from..cell.until).contains(&column);
+        self.cells.iter().filter(here).map(|cell| cell.bottom + cell.size).max()
+    }
+
+    /// The block at a column and height.
+    pub fn at(&self, column: usize, bytes: u64) -> Option<u32> {
+        let column = column as u32;
+        let here = |cell: &&Cell| {
+            (cell.from..cell.until).contains(&column) && (cell.bottom..cell.bottom + cell.size).contains(&bytes)
+        };
+        self.cells.iter().find(here).map(|cell| cell.life)
+    }
+}
+
+/// The blocks that are large enough, and how many there are of any size.
+fn seen(scene: &Scene, columns: &[Column], least: u64) -> (Vec<Seen>, usize) {
+    let n_bands = scene.bands.all.len();
+    let (first, last) = (columns.first().map_or(0, |c| c.moment), columns.last().map_or(0, |c| c.moment));
+    let (mut out, mut n_all) = (Vec::new(), 0);
+    for (idx, life) in scene.analysis.lives.iter().enumerate() {
+        let band = scene.bands.of_life.get(idx).copied().map_or(usize::MAX, usize::from);
+        let begun = life.from.map_or(0, |from| from as usize + 1);
+        let gone = life.freed.map_or(usize::MAX, |freed| freed as usize);
+        if begun > last || gone < first || life.was_pending || band >= n_bands {
+            continue;
+        }
+        n_all += 1;
+        if life.size < least {
+            continue;
+        }
+        let from = columns.partition_point(|column| column.moment < begun);
+        let until = columns.partition_point(|column| column.moment <= gone);
+        if from < until {
+            out.push(Seen { life: idx as u32, band: band as u16, from, until, size: life.size });
+        }
+    }
+    (out, n_all)
+}
