@@ -21,3 +21,4 @@ pub use plan::{Attention, Net, Norm, Optimizer, Plan, PlanError, Precision, Upda
 pub use replay::{Figures, Place, Start, figures};
 pub use run::{Run, record};
 pub use tape::{Event, Item, Mark, Owner, Tape};
+pub use timeline::{Band, Holder, Part, Peak, Phase, Timeline, live_at};

@@ -150,7 +150,7 @@ impl fmt::Display for PlanError {
 impl std::error::Error for PlanError {}
 
 /// Bytes of a plan's largest tensors stay below.
-const MOST_BYTES: u128 = 1 << 56;
+const MOST_BYTES: u128 = 1 << 52;
 
 impl Plan {
     pub fn is_recomputed(&self) -> bool {
@@ -257,6 +257,9 @@ impl Plan {
         if self.is_nf4 && self.lora_rank == 0 {
             return refuse("base_weights", "4-bit weights cannot be trained; give lora_rank as well");
         }
+        if self.is_nf4 && self.precision == Precision::Fp32 {
+            return refuse("base_weights", "4-bit weights are unpacked to bfloat16; take bf16 or amp");
+        }
         if self.has_masters && self.precision != Precision::Bf16 {
             return refuse("master_weights", "weights are float32 already; masters belong to bf16");
         }
@@ -280,7 +283,7 @@ impl Plan {
             ("top_k", product(&[self.batch, self.seq_len, self.hidden, self.top_k.max(1), 1024])),
         ] {
             if size.is_none_or(|bytes| bytes > MOST_BYTES) {
-                return Err(PlanError { field, reason: "the model is beyond 64 PiB".to_owned() });
+                return Err(PlanError { field, reason: "the model is beyond 4 PiB".to_owned() });
             }
         }
         Ok(())

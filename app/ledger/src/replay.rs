@@ -110,7 +110,7 @@ impl Device for Endless {
 /// `after_model` and the figures of each step. `seen` gets, after every event, the bytes allocated and reserved.
 pub fn figures(tape: &Tape, start: Start, mut seen: impl FnMut(usize, u64, u64)) -> (u64, Vec<Figures>) {
     let mut allocator = Caching::new(Config::default(), Endless::new(start.place));
-    let mut serve =
+    let serve =
         |allocator: &mut Caching<Endless>, bytes| allocator.malloc(bytes, 0).ok().flatten().map(|served| served.id);
     for _ in 0..start.n_small {
         serve(&mut allocator, MIB);

@@ -38,8 +38,10 @@ pub fn record(plan: &Plan) -> Result<Run, PlanError> {
     for _ in 0..2 {
         sim.mark(Mark::StepStart);
         let mut loss = None;
-        for micro in 0..plan.accumulation {
-            let is_last = micro + 1 == plan.accumulation;
+        // Later micro-batches repeat the third.
+        let n_micro = plan.accumulation.min(3);
+        for micro in 0..n_micro {
+            let is_last = micro + 1 == n_micro;
             let (logits, new) = sim.autocast(plan.precision == Precision::Amp, || {
                 let (logits, extras) = model.forward(&sim, &input);
                 let loss = sim.cross_entropy(&logits, &targets);

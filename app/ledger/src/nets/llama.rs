@@ -113,7 +113,7 @@ impl Block {
             Attention::Math => {
                 let (wide_k, wide_v) = (wide_k, wide_v);
                 sim.attend(&q, &wide_k, &wide_v, heads)
-            },
+            }
         };
         let joined = match plan.attention {
             Attention::Flash => mixed.clone(),

@@ -142,9 +142,21 @@ pub(crate) fn build(sim: &Sim, plan: &Plan) -> Built {
         let tensor = sim.alloc_for(size.n, dtype, Owner::Parameter);
         if size.is_trained { tensor.with_edge(sim.leaf()) } else { tensor }
     };
-    let mut tensors: Vec<Tensor> = params.sizes.iter().map(|size| place(size, size.dtype)).collect();
+    let mut scales = Vec::new();
+    let mut tensors: Vec<Tensor> = Vec::new();
+    for size in &params.sizes {
+        if size.is_nf4 {
+            // Quantized as it is loaded.
+            sim.enter(size.layer);
+            let (weight, its_scales) = sim.pack_nf4(size.n);
+            scales.extend(its_scales);
+            tensors.push(weight);
+        } else {
+            tensors.push(place(size, size.dtype));
+        }
+    }
     if plan.precision == Precision::Bf16 {
-        for (tensor, size) in tensors.iter_mut().zip(&params.sizes) {
+        for (tensor, size) in tensors.iter_mut().zip(&params.sizes).filter(|(_, size)| !size.is_nf4) {
             sim.enter(size.layer);
             let half = sim.alloc_for(size.n, Dtype::Bf16, Owner::Parameter);
             *tensor = half.with_edge(tensor.edge);
@@ -166,7 +178,7 @@ pub(crate) fn build(sim: &Sim, plan: &Plan) -> Built {
     params.next = 0;
     let model = make(&mut params);
     model.make_buffers(sim);
-    Built { model, trained, n_params, _all: tensors }
+    Built { model, trained, n_params, _all: tensors.into_iter().chain(scales).collect() }
 }
 
 /// The blocks of a model one after another, plain or recomputed in groups; the output and what else each gave.

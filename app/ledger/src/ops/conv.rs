@@ -138,7 +138,9 @@ impl Sim {
 
     fn stage(&self, staging: Option<(u64, u64)>, n_values: u64) {
         if let Some((values, semaphores)) = staging {
-            drop((self.scratch(n_values * values), self.scratch(semaphores)));
+            let values = self.scratch(n_values * values);
+            drop(self.scratch(semaphores));
+            drop(values);
         }
     }
 
@@ -184,9 +186,8 @@ impl Sim {
         self.name("average_pool");
         let (n, n_out) = (map.x.n, map.x.n / (map.edge * map.edge));
         let out = self.alloc(n_out, map.x.dtype);
-        let back = self.node("average_pool", [(&map.x).into()], move |sim, grads| {
-            one(sim.alloc(n, incoming(grads).dtype))
-        });
+        let back =
+            self.node("average_pool", [(&map.x).into()], move |sim, grads| one(sim.alloc(n, incoming(grads).dtype)));
         let out = out.with_edge(back);
         // In channels-last order the result is given other strides, and the gradient is copied back into the old ones.
         if map.is_channels_last { self.strided(out) } else { out }

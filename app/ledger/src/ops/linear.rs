@@ -1,7 +1,12 @@
 //! Matrix products.
 
-use super::incoming;
-use crate::sim::{Sim, Tensor};
+use super::{incoming, one};
+use crate::sim::{Dtype, Sim, Tensor};
+use crate::tape::Owner;
+
+/// Weights that share a scale in NF4, and scales that share one of theirs.
+const NF4_BLOCK: u64 = 64;
+const SCALES_BLOCK: u64 = 256;
 
 /// A linear layer: `c` outputs of `k` inputs.
 pub(crate) struct Linear {
@@ -16,6 +21,9 @@ pub(crate) struct Linear {
 impl Sim {
     /// `F.linear`. With a bias one `addmm` (gradients: input, weight, bias), without one `mm` (weight, input).
     pub fn linear(&self, x: Tensor, layer: &Linear) -> Tensor {
+        if layer.is_nf4 {
+            return self.linear_nf4(x, layer);
+        }
         self.name("linear");
         // C++ evaluates the arguments from the last to the first, and so are they cast.
         let bias = layer.bias.as_ref().map(|bias| self.lower(bias));
@@ -47,6 +55,45 @@ impl Sim {
             }
         });
         out.with_edge(edge)
+    }
+
+    /// A frozen matrix in 4 bits (bitsandbytes' `MatMul4Bit`): unpacked for the time of the product, forward and backward; the
+    /// input is not saved.
+    fn linear_nf4(&self, x: Tensor, layer: &Linear) -> Tensor {
+        self.name("linear_nf4");
+        let input = self.lower(&x);
+        let (k, c, dtype) = (layer.k, layer.c, input.dtype);
+        let n_rows = input.n / k;
+        let saved = self.save_if(input.needs_grad(), &layer.weight);
+        let weight = self.unpack_nf4(k * c, dtype);
+        let out = self.alloc(n_rows * c, dtype);
+        drop(weight);
+        let edge = self.node("linear_nf4", [(&input).into()], move |sim, _| {
+            let _packed = saved.as_ref().map(|it| it.get(sim));
+            let weight = sim.unpack_nf4(k * c, dtype);
+            let dx = sim.alloc(n_rows * k, dtype).as_view();
+            drop(weight);
+            one(dx)
+        });
+        out.with_edge(edge)
+    }
+
+    /// The scales, unpacked themselves, then the weight.
+    fn unpack_nf4(&self, n: u64, dtype: Dtype) -> Tensor {
+        let scales = self.alloc_for(n.div_ceil(NF4_BLOCK), Dtype::F32, Owner::Temporary);
+        let weight = self.alloc_for(n, dtype, Owner::Temporary);
+        drop(scales);
+        weight
+    }
+
+    /// A matrix of `n` weights in NF4 with scales quantized once more: the packed weight, and what belongs to it.
+    pub fn pack_nf4(&self, n: u64) -> (Tensor, Vec<Tensor>) {
+        let n_scales = n.div_ceil(NF4_BLOCK);
+        let keep = |n, dtype| self.alloc_for(n, dtype, Owner::Parameter);
+        let weight = keep(n.div_ceil(2), Dtype::U8).view(n);
+        let scales = keep(n_scales, Dtype::U8);
+        let outer = keep(n_scales.div_ceil(SCALES_BLOCK), Dtype::F32);
+        (weight, vec![scales, outer, keep(16, Dtype::F32), keep(256, Dtype::F32), keep(1, Dtype::F32)])
     }
 
     /// `a @ b` for batches: `a` of `batches`·m·k, `b` of `batches`·k·n elements, both as they are (`bmm`); `n_out` elements.

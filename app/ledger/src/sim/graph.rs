@@ -102,11 +102,6 @@ impl Sim {
         self.graph.borrow_mut().grads[leaf as usize].take()
     }
 
-    pub fn has_grad(&self, of: &Tensor) -> bool {
-        let Edge::Leaf(leaf) = of.edge else { return false };
-        self.graph.borrow().grads[leaf as usize].is_some()
-    }
-
     /// Runs what `body` records in a graph of its own, which is dropped at the end.
     pub(super) fn in_own_graph(&self, body: impl FnOnce()) {
         let before = std::mem::take(&mut self.graph.borrow_mut().nodes);

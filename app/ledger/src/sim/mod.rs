@@ -5,8 +5,8 @@ mod checkpoint;
 mod graph;
 mod tensor;
 
-pub(crate) use checkpoint::{Output, Saved};
-pub(crate) use graph::{Edge, Fold, Grads, Input};
+pub(crate) use checkpoint::Output;
+pub(crate) use graph::{Edge, Grads, Input};
 pub(crate) use tensor::{Dtype, Tensor};
 
 use crate::tape::{Event, Item, Mark, NO_LAYER, Owner, Tape};

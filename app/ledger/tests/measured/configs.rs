@@ -1,7 +1,5 @@
 //! Measured configurations as plans.
 
-pub mod bands;
-
 use serde_json::Value;
 use vramlab_ledger::{Attention, Net, Norm, Optimizer, Plan, Precision, Update};
 

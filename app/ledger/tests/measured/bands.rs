@@ -1,6 +1,6 @@
 //! A record beside the tape's figures.
 
-use super::plan_of;
+use crate::configs::plan_of;
 use serde_json::Value;
 use vramlab_ledger::{Figures, Place, Start, figures, record};
 
@@ -49,5 +49,5 @@ pub fn rows(one: &Value, is_apart: bool, start: Start, others: u64) -> Vec<Row> 
 /// The process of a record, from what it held before the model.
 pub fn start_of(one: &Value) -> Start {
     let base = one["base_allocated"].as_u64().expect("base_allocated") >> 20;
-    Start { n_small: (base % 32) as u32, n_large: (base / 32) as u32, place: if std::env::var("PL").as_deref()==Ok("b") {Place::Below} else if std::env::var("PL").as_deref()==Ok("u") {Place::Used} else {Place::Fresh} }
+    Start { n_small: (base % 32) as u32, n_large: (base / 32) as u32, place: Place::Fresh }
 }
