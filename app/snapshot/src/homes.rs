@@ -168,6 +168,8 @@ pub(crate) struct Labels {
     pub n_unnamed: u32,
     /// Groups that fit nowhere.
     settled: FastMap<u32, ()>,
+    /// The group that was turned last.
+    pub last: Option<u32>,
 }
 
 impl Labels {
@@ -185,15 +187,19 @@ impl Labels {
         }
     }
 
-    /// The next pool that a group may be of; one more than there are, at the end.
+    /// The next pool that a group may be of; at the end one that no other group is of.
     pub fn turn(&mut self, group: u32, n_named: u32) {
-        let next = self.tried.get(&group).copied().unwrap_or(0) + 1;
-        if next > n_named - 1 + self.n_unnamed + 1 {
+        self.last = Some(group);
+        let next = self.pool(Home::Gone(group)) + 1;
+        let others = self.tried.iter().filter(|(other, _)| **other != group).map(|(_, pool)| *pool);
+        let n_pools = others.max().map_or(n_named, |most| n_named.max(most + 1));
+        if next > n_pools {
             self.tried.insert(group, 0);
             self.settled.insert(group, ());
-            return;
+        } else {
+            self.tried.insert(group, next);
         }
-        self.n_unnamed = self.n_unnamed.max((next + 1).saturating_sub(n_named));
-        self.tried.insert(group, next);
+        let most = self.tried.values().copied().max().unwrap_or(0);
+        self.n_unnamed = (most + 1).saturating_sub(n_named);
     }
 }

@@ -36,6 +36,9 @@ pub struct Replay {
     pub n_wrong: u64,
     /// Private pools that there must have been although no segment at the end names them.
     pub n_inferred_pools: u32,
+    /// Requests of which the recording does not tell whether the whole cache was flushed: so far may the count of retries
+    /// be wrong.
+    pub n_ambiguous: u64,
     pub stats: Stats,
     /// The counters before the first event.
     pub start: Stats,
@@ -104,6 +107,17 @@ pub fn replay(snapshot: &Snapshot, device: usize, config: &Config) -> Replay {
 /// Events that may be replayed in search of pools that no segment names.
 const MOST_TRIED: usize = 2_000_000;
 
+/// How the completions before a request came about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// The request found them, then nothing that fits.
+    Found,
+    /// The allocator waited for them to flush its cache.
+    WaitedFor,
+    /// The program had emptied the cache.
+    Emptied,
+}
+
 /// What the allocator did with a request, tried on a copy.
 type Tried = Result<Option<Served>, Error>;
 
@@ -122,6 +136,7 @@ struct Run<'a> {
     n_right: u64,
     n_frees: u64,
     n_unexplained: u64,
+    n_ambiguous: u64,
     skips_completion: bool,
     sizes: Vec<u64>,
     /// Group that a contradiction speaks against.
@@ -130,7 +145,8 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(before: &Start, config: &Config, homes: &'a Homes, labels: &'a Labels) -> Self {
-        let mut machine = Caching::new(config.clone(), Recorded::default());
+        let device = Recorded { most_reserved: before.most_reserved, ..Recorded::default() };
+        let mut machine = Caching::new(config.clone(), device);
         let blocks = machine.restore(&before.parts).into_iter().collect();
         let plain = before.parts.iter().filter(|part| !part.is_expandable);
         let home = |address: u64| homes.at_start(address).unwrap_or(Home::Known(0));
@@ -146,6 +162,7 @@ impl<'a> Run<'a> {
             n_right: 0,
             n_frees: 0,
             n_unexplained: before.n_unexplained,
+            n_ambiguous: 0,
             skips_completion: false,
             sizes: Vec::new(),
             blamed: None,
@@ -203,7 +220,7 @@ impl<'a> Run<'a> {
                 self.release_pool_of(event.address);
                 self.machine.device.queue.push_back((idx, *event));
                 if is_explicit(events, idx) {
-                    self.late = [Vec::new(), Vec::new()];
+                    self.machine.device.waited = std::mem::take(&mut self.late).concat();
                     self.machine.empty_cache();
                     self.expect_empty();
                 }
@@ -251,31 +268,63 @@ impl<'a> Run<'a> {
             Self::settle(&mut self.machine, &late[1]);
             return self.machine.malloc_in(pool, event.size, event.stream);
         }
-        let n_wrong = self.machine.device.n_wrong;
         let mut first = None;
-        for how in 0..3 {
-            let mut machine = self.machine.clone();
-            match how {
-                0 => Self::settle(&mut machine, &late[0]),
-                1 => {}
-                _ => machine.empty_cache(),
-            }
-            let served = machine.malloc_in(pool, event.size, event.stream);
-            let address = served.as_ref().ok().and_then(|served| served.map(|served| served.address));
-            let fits = machine.device.n_wrong == n_wrong && machine.device.queue.is_empty() && address == expected;
+        for how in [How::Found, How::WaitedFor, How::Emptied] {
+            let (mut machine, served, fits) = self.tried(how, &late, pool, event, expected);
             if fits {
+                self.n_ambiguous += u64::from(self.is_ambiguous(how, &machine, &late, pool, event, expected));
                 Self::settle(&mut machine, &late[1]);
                 self.machine = machine;
                 return served;
             }
-            if first.is_none() {
-                first = Some((machine, served));
-            }
+            first = first.or(Some((machine, served)));
         }
         let Some((machine, served)) = first else { return Ok(None) };
         self.machine = machine;
         Self::settle(&mut self.machine, &late[1]);
         served
+    }
+
+    /// One way on a copy, and whether it is what was recorded.
+    fn tried(
+        &self,
+        how: How,
+        late: &[Vec<BlockId>; 2],
+        pool: u32,
+        event: &Event,
+        expected: Option<u64>,
+    ) -> (Caching<Recorded>, Tried, bool) {
+        let mut machine = self.machine.clone();
+        match how {
+            How::Found => Self::settle(&mut machine, &late[0]),
+            How::WaitedFor => machine.device.waited = late.concat(),
+            How::Emptied => {
+                machine.device.waited = late.concat();
+                machine.empty_cache();
+            }
+        }
+        let served = machine.malloc_in(pool, event.size, event.stream);
+        let address = served.as_ref().ok().and_then(|served| served.map(|served| served.address));
+        let is_right = machine.device.n_wrong == self.machine.device.n_wrong && machine.device.queue.is_empty();
+        (machine, served, is_right && address == expected)
+    }
+
+    /// With a split limit, a completion that was found lets one block go back, one that was waited for is part of a flush:
+    /// the record is the same, the count of retries is not.
+    fn is_ambiguous(
+        &self,
+        how: How,
+        machine: &Caching<Recorded>,
+        late: &[Vec<BlockId>; 2],
+        pool: u32,
+        event: &Event,
+        expected: Option<u64>,
+    ) -> bool {
+        if how != How::Found || late[0].is_empty() || machine.config().max_split_bytes.is_none() {
+            return false;
+        }
+        let (other, _, fits) = self.tried(How::WaitedFor, late, pool, event, expected);
+        fits && other.stats().n_retries != machine.stats().n_retries
     }
 
     fn alloc(&mut self, event: &Event, idx: usize) {
@@ -306,18 +355,23 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A refusal without anything returned before it is one of a capture, if there was something to return.
+    /// A refusal carries no address, and so no pool. One before which nothing was returned, although there was something,
+    /// is of a capture; so is one that the default pool could have served.
     fn oom(&mut self, event: &Event, idx: usize) {
+        self.machine.device.refuses = true;
         let device = &self.machine.device;
-        let is_captured = !device.has_returns() && device.queue.is_empty() && self.machine.has_releasable();
+        let is_bare = device.queue.is_empty();
+        let (_, served, _) = self.tried(How::WaitedFor, &self.late, 0, event, None);
+        let is_captured = is_bare && (self.machine.has_releasable() || served.is_ok());
         if is_captured {
             let late = std::mem::take(&mut self.late);
             late.iter().for_each(|late| Self::settle(&mut self.machine, late));
             self.machine.count_refusal();
-            return;
-        }
-        self.machine.device.refuses = true;
-        if self.ask(0, event, None).is_ok() {
+            let has_graphs = self.homes.pools.len() > 1 || self.labels.n_unnamed > 0 || self.homes.n_groups > 0;
+            if served.is_ok() && !has_graphs {
+                self.machine.device.mismatch(idx, || "the request fits; recorded is an OOM".to_owned());
+            }
+        } else if self.ask(0, event, None).is_ok() {
             self.machine.device.mismatch(idx, || "the request fits; recorded is an OOM".to_owned());
         }
         self.machine.device.refuses = false;
@@ -329,7 +383,8 @@ impl<'a> Run<'a> {
         let open = |address: u64| self.home_at(address).and_then(|home| self.labels.is_open(home));
         let groups = [Some(recorded), predicted].map(|address| address.and_then(open));
         self.blamed = self.blamed.or(match groups {
-            [Some(a), Some(b)] => Some(a.min(b)),
+            // One that was just turned is to blame again.
+            [Some(a), Some(b)] => Some(self.labels.last.filter(|last| [a, b].contains(last)).unwrap_or(a.min(b))),
             [a, b] => a.or(b),
         });
     }
@@ -338,9 +393,15 @@ impl<'a> Run<'a> {
     fn expect_empty(&mut self) {
         let device = &mut self.machine.device;
         for (at, event) in std::mem::take(&mut device.queue) {
+            if Recorded::returns(&event) {
+                device.suspect = device.suspect.or(Some(event.address));
+            }
             device.mismatch(at, || {
                 format!("{:?} of {} bytes is recorded and was not predicted", event.action, event.size)
             });
+        }
+        if let Some(address) = device.suspect.take() {
+            self.blame(address, None);
         }
     }
 
@@ -384,6 +445,7 @@ impl<'a> Run<'a> {
             n_segments: self.machine.device.n_given,
             n_unexplained: self.n_unexplained,
             n_wrong: self.machine.device.n_wrong,
+            n_ambiguous: self.n_ambiguous,
             n_inferred_pools: if has_inferred { self.labels.n_unnamed } else { 0 },
             stats: self.machine.stats().clone(),
             start: self.start,

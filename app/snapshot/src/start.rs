@@ -32,6 +32,8 @@ pub struct Start {
     /// Private pools by number: 1, 2, … for those ids that occur, then those that there must have been, `(u64::MAX, n)`.
     /// Number 0 is the default pool.
     pub pools: Vec<(u64, u64)>,
+    /// Most that was reserved from the first event to the last, bytes.
+    pub most_reserved: u64,
     /// Frees of blocks that nothing explains, e.g. because the recording begins later.
     pub n_unexplained: u64,
 }
@@ -45,9 +47,18 @@ impl Start {
 /// Walks back. `config` rounds what is known only by its request.
 pub(crate) fn start(snapshot: &Snapshot, device: usize, config: &Config, homes: &Homes, labels: &Labels) -> Start {
     let mut walk = Walk::at_the_end(snapshot, device);
+    let sum = |walk: &Walk| walk.stretches.values().map(|run| run.size).fold(0_u64, u64::saturating_add);
+    let (mut reserved, mut most) = (sum(&walk), sum(&walk));
     for event in snapshot.traces.get(device).into_iter().flatten().rev() {
         walk.back(event, homes);
+        match event.action {
+            Action::SegmentAlloc | Action::SegmentMap => reserved = reserved.saturating_sub(event.size),
+            Action::SegmentFree | Action::SegmentUnmap => reserved = reserved.saturating_add(event.size),
+            _ => {}
+        }
+        most = most.max(reserved);
     }
+    walk.most_reserved = most;
     walk.finish(config, homes, labels)
 }
 
@@ -56,6 +67,7 @@ struct Walk {
     stretches: BTreeMap<u64, Stretch>,
     held: BTreeMap<u64, Held>,
     n_unexplained: u64,
+    most_reserved: u64,
 }
 
 impl Walk {
@@ -170,7 +182,7 @@ impl Walk {
                 live,
             });
         }
-        Start { parts, pools, n_unexplained: self.n_unexplained }
+        Start { parts, pools, most_reserved: self.most_reserved, n_unexplained: self.n_unexplained }
     }
 
     /// Runs of one expandable segment that touch are one.

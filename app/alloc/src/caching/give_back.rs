@@ -1,9 +1,9 @@
 //! Frees, merges, and what goes back to the device: on request, for lack of memory, or because it is old.
 
-use super::Device;
 use super::blocks::{BlockId, Pool, State};
 use super::engine::{Caching, Error};
 use super::stats::{Class, Metric};
+use super::{Device, Returns};
 
 impl<D: Device> Caching<D> {
     /// Frees a block that no other stream uses.
@@ -122,8 +122,12 @@ impl<D: Device> Caching<D> {
 
     /// `torch.cuda.empty_cache()`: waits for pending blocks, then returns whole free segments and pages.
     pub fn empty_cache(&mut self) {
-        self.device.synchronized();
         self.done.clear();
+        for id in self.device.synchronized() {
+            if self.arena.at(id).is_alive && self.arena.at(id).state == State::Pending {
+                self.complete(id);
+            }
+        }
         let pending: Vec<BlockId> =
             self.arena.alive().filter(|(_, block)| block.state == State::Pending).map(|(id, _)| id).collect();
         for id in pending {
@@ -201,54 +205,55 @@ impl<D: Device> Caching<D> {
     pub(super) fn collect_garbage(&mut self) {
         let Some(threshold) = self.config.gc_threshold else { return };
         if let Some(returns) = self.device.recorded_returns() {
-            return self.collect_recorded(&returns);
+            return self.collect_recorded(threshold, &returns);
         }
         let Some(fraction) = self.config.fraction else { return };
         let limit = (fraction * self.device.total_bytes() as f64) as u64;
-        let target = (threshold * limit as f64) as u64;
-        let reserved = self.stats.get(Metric::ReservedBytes, Class::All).current;
-        if reserved <= target {
-            return;
-        }
-        let wanted = reserved - target;
-        let mut returned = 0;
-        loop {
-            let pool: &Pool = &self.pools[1];
-            let whole: Vec<(BlockId, u64, u64)> = pool
-                .free
-                .iter()
-                .map(|key| (key.3, self.arena.at(key.3)))
-                .filter(|(_, block)| !block.is_split() && block.range.is_none())
-                .map(|(id, block)| (id, pool.n_lookups - block.lookups, block.size))
-                .collect();
-            if whole.is_empty() {
-                return;
-            }
-            let mean = whole.iter().map(|(_, age, _)| *age as f64).sum::<f64>() / whole.len() as f64;
-            let before = returned;
-            for (id, age, size) in whole {
-                if age as f64 >= mean {
-                    self.return_segment(id);
-                    returned += size;
-                }
-            }
-            if returned >= wanted || returned == before {
-                return;
-            }
+        for id in self.old_blocks((threshold * limit as f64) as u64) {
+            self.return_segment(id);
         }
     }
 
-    /// What a recording shows of a collection: some of the cache went back and not all of it. How old the blocks were is
-    /// not recorded, so that the record itself says which.
-    fn collect_recorded(&mut self, returns: &[u64]) {
-        if returns.is_empty() || returns.len() >= self.whole_free().count() {
-            return;
+    /// The blocks that a collection returns to come down to `target` reserved bytes.
+    fn old_blocks(&self, target: u64) -> Vec<BlockId> {
+        let reserved = self.stats.get(Metric::ReservedBytes, Class::All).current;
+        let wanted = reserved.saturating_sub(target);
+        let pool: &Pool = &self.pools[1];
+        let mut whole: Vec<(BlockId, u64, u64)> = pool
+            .free
+            .iter()
+            .map(|key| (key.3, self.arena.at(key.3)))
+            .filter(|(_, block)| !block.is_split() && block.range.is_none())
+            .map(|(id, block)| (id, pool.n_lookups - block.lookups, block.size))
+            .collect();
+        let mut out = Vec::new();
+        let mut returned = 0;
+        while returned < wanted && !whole.is_empty() {
+            let mean = whole.iter().map(|(_, age, _)| *age as f64).sum::<f64>() / whole.len() as f64;
+            let (old, young): (Vec<_>, Vec<_>) = whole.into_iter().partition(|(_, age, _)| *age as f64 >= mean);
+            if old.is_empty() {
+                break;
+            }
+            returned += old.iter().map(|(.., size)| size).sum::<u64>();
+            out.extend(old.into_iter().map(|(id, ..)| id));
+            whole = young;
         }
-        let ids: Vec<BlockId> = {
-            let large: Vec<(u64, BlockId)> =
-                self.whole_free().filter(|(pool, ..)| *pool == 1).map(|(_, address, id)| (address, id)).collect();
-            returns.iter().filter_map(|at| large.iter().find(|(known, _)| known == at).map(|(_, id)| *id)).collect()
-        };
+        out
+    }
+
+    /// What a recording shows of a collection. The limit of the process is not recorded; it is taken for what was reserved
+    /// at most. Where that explains nothing, and some of the cache went back but not all of it, the record is followed.
+    fn collect_recorded(&mut self, threshold: f64, returns: &Returns) {
+        let is_in = |this: &Self, id: &BlockId| returns.segments.contains(&this.arena.at(*id).address);
+        let mut ids = self.old_blocks((threshold * returns.most_reserved as f64) as u64);
+        if !ids.iter().all(|id| is_in(self, id)) {
+            ids = Vec::new();
+            if returns.segments.len() < self.whole_free().count() {
+                let large: Vec<BlockId> =
+                    self.whole_free().filter(|(pool, ..)| *pool == 1).map(|(.., id)| id).collect();
+                ids = large.into_iter().filter(|id| is_in(self, id)).collect();
+            }
+        }
         for id in ids {
             self.return_segment(id);
         }

@@ -34,13 +34,24 @@ pub trait Device {
     fn unmap(&mut self, address: u64, bytes: u64);
     /// All memory of the device: the size of a range and the fraction are taken from it.
     fn total_bytes(&self) -> u64;
-    /// The allocator has waited for every pending block: before the whole cache goes back.
-    fn synchronized(&mut self) {}
-    /// Segments that a recording says were returned before this request was served. `None`: this is no recording, and
-    /// the garbage collection decides by its threshold.
-    fn recorded_returns(&self) -> Option<Vec<u64>> {
+    /// The allocator waits for every pending block, before the whole cache goes back. Answers with those whose order is
+    /// known.
+    fn synchronized(&mut self) -> Vec<BlockId> {
+        Vec::new()
+    }
+    /// What a recording says was returned before this request was served. `None`: this is no recording, and the garbage
+    /// collection decides by its threshold.
+    fn recorded_returns(&self) -> Option<Returns> {
         None
     }
+}
+
+/// Segments that went back, by address, in their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Returns {
+    pub segments: Vec<u64>,
+    /// Most that was ever reserved: the limit of the process is not below.
+    pub most_reserved: u64,
 }
 
 /// A card of a given size whose addresses go up.

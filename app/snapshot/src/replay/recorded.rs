@@ -3,7 +3,7 @@
 use super::Mismatch;
 use crate::model::{Action, Event};
 use std::collections::VecDeque;
-use vramlab_alloc::caching::Device;
+use vramlab_alloc::caching::{BlockId, Device, Returns};
 
 pub(super) const MOST_MISMATCHES: usize = 20;
 /// Address space is never what runs out; the device's size is not in a snapshot.
@@ -18,10 +18,16 @@ pub(super) struct Recorded {
     pub n_wrong: u64,
     pub at: usize,
     pub n_given: u64,
+    /// Pending blocks that the allocator waited for, in their order.
+    pub waited: Vec<BlockId>,
+    /// Most that was ever reserved.
+    pub most_reserved: u64,
     /// A refusal is recorded: nothing more is given.
     pub refuses: bool,
+    /// The segment that a prediction about its return was wrong of.
+    pub suspect: Option<u64>,
     /// Given although nothing was recorded: outside every recorded address.
-    invented: u64,
+    pub invented: u64,
 }
 
 impl Recorded {
@@ -52,6 +58,9 @@ impl Recorded {
         let run = self.queue.iter().take_while(|(_, event)| Self::returns(event));
         let is_it = |event: &Event| event.action == action && (event.address, event.size) == (address, bytes);
         let found = run.into_iter().position(|(_, event)| is_it(event));
+        if found.is_none() {
+            self.suspect = self.suspect.or(Some(address));
+        }
         match (found, self.queue.front().copied()) {
             (Some(place), _) => {
                 self.queue.remove(place);
@@ -134,8 +143,13 @@ impl Device for Recorded {
         TOTAL_BYTES
     }
 
-    fn recorded_returns(&self) -> Option<Vec<u64>> {
+    fn synchronized(&mut self) -> Vec<BlockId> {
+        std::mem::take(&mut self.waited)
+    }
+
+    fn recorded_returns(&self) -> Option<Returns> {
         let run = self.queue.iter().take_while(|(_, event)| event.action == Action::SegmentFree);
-        Some(run.map(|(_, event)| event.address).collect())
+        let segments = run.map(|(_, event)| event.address).collect();
+        Some(Returns { segments, most_reserved: self.most_reserved })
     }
 }

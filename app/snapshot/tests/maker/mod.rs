@@ -45,6 +45,8 @@ struct Tape {
     /// Reserved addresses with their sizes.
     space: BTreeMap<u64, u64>,
     notes: Vec<Note>,
+    /// Pending blocks in the order in which they will be waited for.
+    waiting: Vec<BlockId>,
     ranges: u64,
 }
 
@@ -115,8 +117,9 @@ impl Device for Tape {
         self.capacity
     }
 
-    fn synchronized(&mut self) {
+    fn synchronized(&mut self) -> Vec<BlockId> {
         self.notes.push(Note::Synchronized);
+        std::mem::take(&mut self.waiting)
     }
 }
 
@@ -227,6 +230,7 @@ impl Maker {
             }
             self.pending = still;
         }
+        self.machine.device.waiting = self.pending.iter().map(|held| held.id).collect();
         let served = self.machine.malloc(bytes, stream);
         self.note_device(stream, OF_REQUESTS);
         match served {
@@ -258,6 +262,7 @@ impl Maker {
     }
 
     fn empty_cache(&mut self) {
+        self.machine.device.waiting = self.pending.iter().map(|held| held.id).collect();
         self.machine.empty_cache();
         self.note_device(0, OF_EMPTY);
     }
