@@ -50,6 +50,11 @@ impl Evidence {
         self.device_free.saturating_add(self.releasable)
     }
 
+    /// The largest request that could be served: into the largest hole, or by a new segment after a flush.
+    pub fn largest_request(&self) -> u64 {
+        self.largest_hole.max(self.after_flush())
+    }
+
     /// All that nobody uses, in whatever pieces.
     pub fn unused(&self) -> u64 {
         self.device_free.saturating_add(self.inactive)
@@ -117,8 +122,8 @@ impl Cause {
         let request = evidence.request;
         match self {
             Self::TooBig => Some(request > evidence.attainable()?),
-            Self::FitsNow => Some(request <= evidence.after_flush()),
-            Self::Fragmentation => Some(request <= evidence.unused() && request > evidence.largest_hole),
+            Self::FitsNow => Some(request <= evidence.largest_request()),
+            Self::Fragmentation => Some(request <= evidence.unused()),
             Self::Outside => Some(evidence.outside_share()? > OUTSIDE_SHARE),
             Self::Leak => Some(evidence.is_leak_suspect),
             Self::Capacity => Some(true),
@@ -181,6 +186,14 @@ mod tests {
         assert_eq!(classify(&evidence), Cause::Outside);
         let huge = Evidence { request: 121_000_000_000, ..evidence };
         assert_eq!(classify(&huge), Cause::TooBig);
+    }
+
+    /// A hole that is large enough would have served it.
+    #[test]
+    fn a_hole_of_its_size_is_room() {
+        let evidence =
+            Evidence { request: 20 * MIB, inactive: 33 * MIB, largest_hole: 20 * MIB, ..Evidence::default() };
+        assert_eq!((classify(&evidence), evidence.largest_request()), (Cause::FitsNow, 20 * MIB));
     }
 
     #[test]

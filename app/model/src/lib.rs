@@ -26,6 +26,7 @@ pub mod false_sharing;
 mod fields;
 pub mod gustafson;
 pub mod intensity_knee;
+pub mod largest_request;
 pub mod latency_cycles;
 pub mod leak_slope;
 pub mod littles_law;

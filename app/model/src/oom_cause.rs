@@ -98,6 +98,7 @@ impl Model for OomCause {
             share("outside_share", "它占整卡的几成", "Its share of the card").optional(),
             bytes("after_flush_bytes", "清空缓存之后设备上空闲的", "Free on the device after a flush"),
             bytes("unused_bytes", "设备空闲加缓存空闲", "Free on the device and in the cache"),
+            bytes("largest_request_bytes", "一次最多还能申请到多少", "The largest request that could be served"),
             share("fragmentation", "1 − 最大空闲块 ÷ 全部空闲块", "1 − largest free block ÷ all of them"),
         ]
     }
@@ -110,6 +111,7 @@ impl Model for OomCause {
             ("outside_share", evidence.outside_share().map_or(Value::Null, fields::number)),
             ("after_flush_bytes", evidence.after_flush().into()),
             ("unused_bytes", evidence.unused().into()),
+            ("largest_request_bytes", evidence.largest_request().into()),
             ("fragmentation", fields::number(evidence.fragmentation())),
         ]))
     }

@@ -19,6 +19,7 @@ use crate::divergent_paths::DivergentPaths;
 use crate::false_sharing::FalseSharing;
 use crate::gustafson::Gustafson;
 use crate::intensity_knee::IntensityKnee;
+use crate::largest_request::LargestRequest;
 use crate::latency_cycles::LatencyCycles;
 use crate::leak_slope::LeakSlope;
 use crate::littles_law::LittlesLaw;
@@ -112,6 +113,7 @@ pub const MODELS: &[Entry] = &[
     entry::<FalseSharing>(),
     entry::<Gustafson>(),
     entry::<IntensityKnee>(),
+    entry::<LargestRequest>(),
     entry::<LatencyCycles>(),
     entry::<LeakSlope>(),
     entry::<LittlesLaw>(),

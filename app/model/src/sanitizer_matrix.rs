@@ -15,47 +15,54 @@ use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text, Value};
 pub enum Fault {
     /// One element past the end of an allocation of its own.
     OutOfBounds,
+    /// Past the end of an array in shared memory.
+    PastShared,
     /// A load of 16 bytes from an address that is no multiple of 16.
     Misaligned,
+    UseAfterFree,
+    DoubleFree,
+    /// Memory that is never freed.
+    Leak,
     /// Two threads of a block on one word of shared memory, without a barrier between them.
     SharedRace,
     /// The same on a word of global memory.
     GlobalRace,
     /// Global memory that was read and never written.
-    UninitRead,
+    Uninitialised,
     /// A barrier that part of a block does not reach.
     DivergentBarrier,
-    DoubleFree,
-    /// Memory that is never freed.
-    Leak,
-    /// Past the end of a tensor, and still inside the block or the segment that an allocator keeps around it.
-    SlackOverrun,
+    /// Past the end of a block, and still inside the allocation that a pool has cut it from.
+    InsideAPool,
 }
 
 impl Fault {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::OutOfBounds,
+        Self::PastShared,
         Self::Misaligned,
-        Self::SharedRace,
-        Self::GlobalRace,
-        Self::UninitRead,
-        Self::DivergentBarrier,
+        Self::UseAfterFree,
         Self::DoubleFree,
         Self::Leak,
-        Self::SlackOverrun,
+        Self::SharedRace,
+        Self::GlobalRace,
+        Self::Uninitialised,
+        Self::DivergentBarrier,
+        Self::InsideAPool,
     ];
 
     pub fn id(self) -> &'static str {
         match self {
             Self::OutOfBounds => "out_of_bounds",
+            Self::PastShared => "past_shared",
             Self::Misaligned => "misaligned",
-            Self::SharedRace => "shared_race",
-            Self::GlobalRace => "global_race",
-            Self::UninitRead => "uninit_read",
-            Self::DivergentBarrier => "divergent_barrier",
+            Self::UseAfterFree => "use_after_free",
             Self::DoubleFree => "double_free",
             Self::Leak => "leak",
-            Self::SlackOverrun => "slack_overrun",
+            Self::SharedRace => "shared_race",
+            Self::GlobalRace => "global_race",
+            Self::Uninitialised => "uninitialised",
+            Self::DivergentBarrier => "divergent_barrier",
+            Self::InsideAPool => "inside_a_pool",
         }
     }
 }
@@ -94,12 +101,14 @@ pub enum Says {
 /// The tool that a fault belongs to, and how it is asked; nothing where none of the four sees it.
 pub fn tool_for(fault: Fault) -> Option<(Tool, Says)> {
     match fault {
-        Fault::OutOfBounds | Fault::Misaligned | Fault::DoubleFree => Some((Tool::Memcheck, Says::Reports)),
+        Fault::OutOfBounds | Fault::PastShared | Fault::Misaligned | Fault::UseAfterFree | Fault::DoubleFree => {
+            Some((Tool::Memcheck, Says::Reports))
+        }
         Fault::Leak => Some((Tool::Memcheck, Says::ReportsWith("--leak-check full"))),
         Fault::SharedRace => Some((Tool::Racecheck, Says::Reports)),
-        Fault::UninitRead => Some((Tool::Initcheck, Says::Reports)),
+        Fault::Uninitialised => Some((Tool::Initcheck, Says::Reports)),
         Fault::DivergentBarrier => Some((Tool::Synccheck, Says::Reports)),
-        Fault::GlobalRace | Fault::SlackOverrun => None,
+        Fault::GlobalRace | Fault::InsideAPool => None,
     }
 }
 
@@ -118,16 +127,16 @@ impl Model for SanitizerMatrix {
         "The fault happens in the run that is watched: the tools report what a run does and analyse no code.",
     );
     const SOURCE: &'static str = "NVIDIA, Compute Sanitizer user guide";
-    const EXAMPLE: &'static str = r#"{"fault": "uninit_read", "tool": "initcheck"}"#;
+    const EXAMPLE: &'static str = r#"{"fault": "uninitialised", "tool": "initcheck"}"#;
 
     fn question() -> Vec<FieldSpec> {
         let faults = Fault::ALL.map(Fault::id);
         let tools = Tool::ALL.map(Tool::id);
         let fault = Text::new(
-            "错误：out_of_bounds 越界一个元素；misaligned 未对齐的 16 字节读；shared_race、global_race 共享或全局内存上的竞争；uninit_read 读未初始化的全局内存；divergent_barrier 有线程到不了的屏障；double_free 重复释放；leak 泄漏；slack_overrun 越过张量、仍在分配器的块里",
-            "The fault: out_of_bounds, one element past the end; misaligned, a load of 16 bytes; shared_race and global_race, \
-             on shared or global memory; uninit_read of global memory; divergent_barrier, that part of a block misses; \
-             double_free; leak; slack_overrun, past a tensor and still inside its allocator's block",
+            "错误：out_of_bounds 越界一个元素；past_shared 越过共享数组；misaligned 未对齐的 16 字节读；use_after_free 释放后再写；double_free 重复释放；leak 泄漏；shared_race、global_race 共享或全局内存上的竞争；uninitialised 读没写过的全局内存；divergent_barrier 有线程到不了的屏障；inside_a_pool 越过自己的块、仍在池的分配里",
+            "The fault: out_of_bounds, one element past the end; past_shared, of a shared array; misaligned, a load of 16 bytes; \
+             use_after_free; double_free; leak; shared_race and global_race, on shared or global memory; uninitialised, a read of \
+             global memory; divergent_barrier, that part of a block misses; inside_a_pool, past a block and still inside its pool",
         );
         vec![
             fields::choice("fault", "", &faults, fault),
@@ -185,9 +194,9 @@ mod tests {
         check("misaligned", "racecheck", false, &json!("memcheck"));
         check("shared_race", "racecheck", true, &json!("racecheck"));
         check("global_race", "racecheck", false, &Value::Null);
-        check("uninit_read", "initcheck", true, &json!("initcheck"));
+        check("uninitialised", "initcheck", true, &json!("initcheck"));
         check("divergent_barrier", "synccheck", true, &json!("synccheck"));
-        check("slack_overrun", "memcheck", false, &Value::Null);
+        check("inside_a_pool", "memcheck", false, &Value::Null);
     }
 
     #[test]

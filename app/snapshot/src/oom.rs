@@ -27,7 +27,13 @@ pub fn ooms(snapshot: &Snapshot, analysis: &Analysis, capacity: Option<u64>) -> 
     let refused = events.iter().enumerate().filter(|(_, event)| event.action == Action::Oom);
     refused
         .map(|(idx, event)| {
-            let metrics = segments::at(snapshot, analysis, idx).metrics;
+            let map = segments::at(snapshot, analysis, idx);
+            let metrics = map.metrics;
+            // A hole of its size that did not serve it belongs to another stream or pool.
+            let largest_hole = match metrics.largest_hole < event.size {
+                true => metrics.largest_hole,
+                false => map.too_small(event.stream, (0, 0), event.size).1.min(event.size.saturating_sub(1)),
+            };
             // The event carries the free bytes of the device in the address's place.
             let device_free = event.address;
             let is_capped = analysis.config.segment_bytes(analysis.config.round(event.size)) <= device_free;
@@ -38,7 +44,7 @@ pub fn ooms(snapshot: &Snapshot, analysis: &Analysis, capacity: Option<u64>) -> 
                 device_free: if is_capped { left } else { device_free },
                 reserved: metrics.reserved,
                 inactive: metrics.inactive,
-                largest_hole: metrics.largest_hole,
+                largest_hole,
                 releasable: metrics.releasable,
                 capacity,
                 context: 0,

@@ -17,26 +17,38 @@ pub struct Geometry {
     pub is_narrow: bool,
 }
 
-const NODE: f32 = 88.0;
+const HEAD: f32 = 36.0;
+pub const BAR: f32 = 18.0;
 const LEAF: f32 = 54.0;
 const GAP: f32 = 24.0;
 const ARROW: f32 = 46.0;
 const NARROW: f32 = 600.0;
+
+/// Bars of evidence at a node.
+pub fn n_bars(cause: Cause) -> usize {
+    match cause {
+        Cause::TooBig | Cause::FitsNow | Cause::Outside => 2,
+        Cause::Fragmentation => 3,
+        Cause::Leak => 1,
+        Cause::Capacity => 0,
+    }
+}
 
 impl Geometry {
     pub fn new(origin: Pos2, width: f32, scale: f32) -> Self {
         let is_narrow = width < NARROW * scale;
         let px = |points: f32| points * scale;
         let node_width = if is_narrow { width } else { (width - px(ARROW)) * 0.62 };
-        let leaf_x = if is_narrow { px(28.0) } else { node_width + px(ARROW) };
+        let leaf_x = if is_narrow { px(40.0) } else { node_width + px(ARROW) };
         let mut y = origin.y;
         let mut rows = Vec::new();
         for cause in Cause::ALL {
+            let height = HEAD + BAR * n_bars(cause) as f32;
             let has_node = cause != Cause::Capacity;
-            let node = has_node.then(|| Rect::from_min_size(pos2(origin.x, y), vec2(node_width, px(NODE))));
+            let node = has_node.then(|| Rect::from_min_size(pos2(origin.x, y), vec2(node_width, px(height))));
             let leaf_y = match (has_node, is_narrow) {
-                (true, true) => y + px(NODE + 8.0),
-                (true, false) => y + px((NODE - LEAF) / 2.0),
+                (true, true) => y + px(height + 8.0),
+                (true, false) => y + px((height - LEAF) / 2.0),
                 (false, _) => y,
             };
             // The last cause stands under the last question.

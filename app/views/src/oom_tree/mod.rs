@@ -255,6 +255,15 @@ mod tests {
         assert!(rest.iter().all(|way| *way == Way::NotReached));
     }
 
+    #[test]
+    fn every_node_has_room_for_its_bars() {
+        let args = Args::check(&OomTree::fields(), &Map::new()).unwrap();
+        let given = OomTree::open(&args).unwrap().question.given;
+        for cause in Cause::ALL {
+            assert_eq!(bars(cause, &given, Lang::Zh).len(), layout::n_bars(cause), "{cause:?}");
+        }
+    }
+
     /// The longest bar of a node is whole, and lengths compare.
     #[test]
     fn lengths_are_bytes() {

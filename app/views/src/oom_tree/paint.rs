@@ -1,6 +1,6 @@
 //! Painting the tree. It sees the answers, the geometry and the tokens, and decides nothing.
 
-use super::layout::{Geometry, Row};
+use super::layout::{BAR, Geometry, Row};
 use super::words;
 use crate::ink;
 use egui::{Align2, Color32, CornerRadius, Painter, Pos2, Rect, StrokeKind, pos2, vec2};
@@ -86,7 +86,7 @@ impl Scene<'_> {
         ink::text(painter, at, Align2::LEFT_TOP, words::question(cause).get(*lang), font, self.ink(is_reached));
         let top = at.y + tokens.px(23.0);
         for (line, bar) in self.bars[idx].iter().enumerate() {
-            let y = top + line as f32 * tokens.px(18.0);
+            let y = top + line as f32 * tokens.px(BAR);
             self.bar(
                 Rect::from_min_size(pos2(at.x, y), vec2(rect.width() - 2.0 * tokens.space.s, tokens.px(16.0))),
                 bar,
@@ -101,7 +101,7 @@ impl Scene<'_> {
         let (small, mono) = (tokens.font(Type::Small), tokens.font(Type::MonoSmall));
         let color = if is_reached { tokens.muted } else { self.ink(false) };
         ink::text(painter, row.left_center(), Align2::LEFT_CENTER, bar.label, small, color);
-        let names = tokens.px(if self.geometry.is_narrow { 92.0 } else { 132.0 });
+        let names = tokens.px(if self.geometry.is_narrow { 114.0 } else { 132.0 });
         let room = ink::text_width(painter, &bar.value, mono.clone()) + tokens.space.s;
         let track = row.with_min_x(row.left() + names).with_max_x(row.right() - room).shrink2(vec2(0.0, 2.0));
         let at = if bar.share < 0.0 { pos2(row.left() + names, row.center().y) } else { row.right_center() };
@@ -165,7 +165,7 @@ impl Scene<'_> {
         };
         self.arrow(pos2(down_x, node.bottom()), pos2(down_x, below.top()), words.1, way == Way::Passed);
         if self.geometry.is_narrow {
-            let x = node.left() + self.tokens.px(64.0);
+            let x = node.left() + self.tokens.px(76.0);
             self.arrow(pos2(x, node.bottom()), pos2(x, row.leaf.top()), "", way == Way::Ends);
         } else {
             self.arrow(node.right_center(), row.leaf.left_center(), words.0, way == Way::Ends);

@@ -6,8 +6,10 @@ use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text};
 
 const GIB: u64 = 1 << 30;
 const MOST: i64 = 1 << 50;
+/// The largest hole of `oom.pickle.gz` at its refusal; a test reads it again.
+const LARGEST_OF_RECORDED: u64 = 16_376_832;
 
-/// Numbers to start from. The last three are messages that people have reported in public.
+/// Numbers to start from. Two are messages that people have reported in public.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
     Holes,
@@ -15,22 +17,25 @@ pub enum Preset {
     Outside,
     Full,
     Leak,
+    /// Recorded by us: the snapshots `fragmentation` and `oom`, each under a limit of the process.
+    Recorded640,
+    Recorded3072,
     Message80,
-    MessageT4,
     Message4,
     /// The reader's own.
     Custom,
 }
 
 impl Preset {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Holes,
         Self::Flush,
         Self::Outside,
         Self::Full,
         Self::Leak,
+        Self::Recorded640,
+        Self::Recorded3072,
         Self::Message80,
-        Self::MessageT4,
         Self::Message4,
         Self::Custom,
     ];
@@ -43,7 +48,8 @@ impl Preset {
             Self::Full => "full",
             Self::Leak => "leak",
             Self::Message80 => "message_80",
-            Self::MessageT4 => "message_t4",
+            Self::Recorded640 => "recorded_640",
+            Self::Recorded3072 => "recorded_3072",
             Self::Message4 => "message_4",
             Self::Custom => "custom",
         }
@@ -61,7 +67,8 @@ impl Preset {
             Self::Full => Text::new("几乎全在用", "nearly all in use"),
             Self::Leak => Text::new("每步都涨", "up every step"),
             Self::Message80 => Text::new("报错 · 80 GB 卡", "message · 80 GB card"),
-            Self::MessageT4 => Text::new("报错 · T4", "message · T4"),
+            Self::Recorded640 => Text::new("录制 · 上限 640 MiB", "recorded · 640 MiB allowed"),
+            Self::Recorded3072 => Text::new("录制 · 上限 3 GiB", "recorded · 3 GiB allowed"),
             Self::Message4 => Text::new("报错 · 4 GB 卡", "message · 4 GB card"),
             Self::Custom => Text::new("自定", "custom"),
         }
@@ -71,7 +78,8 @@ impl Preset {
     pub fn source(self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Message80 => Some(("GitHub, Tianhao-Qi/Mask2DiT #4", "2026-03-11")),
-            Self::MessageT4 => Some(("GitHub, kaito-project/kaito #976", "2025-04-03")),
+            Self::Recorded640 => Some(("H200, PyTorch 2.11, fragmentation.pickle.gz", "2026-11-30")),
+            Self::Recorded3072 => Some(("H200, PyTorch 2.11, oom.pickle.gz", "2026-11-30")),
             Self::Message4 => Some(("GitHub, jhc13/taggui #188", "2024-06-10")),
             _ => None,
         }
@@ -121,14 +129,23 @@ impl Preset {
                 context: part(0.5),
                 ..none
             },
-            // 15.25 GiB of the process, of which 13.73 GiB + 736.86 MiB reserved.
-            Self::MessageT4 => Given {
-                request: mib(546.0),
-                capacity: part(15.77),
-                free: mib(514.19),
-                reserved: part(13.73) + mib(736.86),
-                allocated: part(13.73),
-                context: part(0.8),
+            // The card has 139.80 GiB; what counts is the limit of the process.
+            Self::Recorded640 => Given {
+                request: 64 * MIB,
+                capacity: 640 * MIB,
+                free: 40 * MIB,
+                reserved: 600 * MIB,
+                allocated: 180 * MIB,
+                largest_hole: 8 * MIB,
+                ..none
+            },
+            Self::Recorded3072 => Given {
+                request: 500 * MIB,
+                capacity: 3072 * MIB,
+                free: 3072 * MIB - 2_780_823_552,
+                reserved: 2_780_823_552,
+                allocated: 2_670_144_512,
+                largest_hole: LARGEST_OF_RECORDED,
                 ..none
             },
             Self::Message4 => Given {
@@ -364,8 +381,8 @@ mod tests {
         Question::from_args(&Args::check(&Question::fields(), map).unwrap())
     }
 
-    /// Brief 18, vectors 2 to 4; the published messages as their authors found them: two with enough cached, one whose
-    /// card had more than a hundred times the request free.
+    /// Brief 18, vectors 2 to 4; the published messages: one with enough cached, one whose card had more than a
+    /// hundred times the request free.
     #[test]
     fn each_case_has_its_cause() {
         for (preset, cause) in [
@@ -375,12 +392,28 @@ mod tests {
             (Preset::Full, Cause::Capacity),
             (Preset::Leak, Cause::Leak),
             (Preset::Message80, Cause::Fragmentation),
-            (Preset::MessageT4, Cause::Fragmentation),
+            (Preset::Recorded640, Cause::Fragmentation),
+            (Preset::Recorded3072, Cause::Fragmentation),
             (Preset::Message4, Cause::FitsNow),
         ] {
             let given = preset.given();
             assert_eq!(given.check(), Ok(()), "{preset:?}");
             assert_eq!(classify(&given.evidence()), cause, "{preset:?}");
+        }
+    }
+
+    /// What the recordings themselves say at their refusal.
+    #[test]
+    fn recorded_cases_are_those_of_the_recordings() {
+        use vramlab_snapshot::analysis::{Analysis, Options};
+        for (name, preset) in [("fragmentation", Preset::Recorded640), ("oom", Preset::Recorded3072)] {
+            let bytes = std::fs::read(format!("../../assets/snapshots/{name}.pickle.gz")).unwrap();
+            let snapshot = vramlab_snapshot::read(&bytes, 256 << 20).unwrap();
+            let found = Analysis::of(&snapshot, 0, &Options::default()).ooms.pop().unwrap().evidence;
+            let given = preset.given();
+            let told = (found.request, found.reserved, found.inactive, found.largest_hole, found.releasable);
+            let typed = (given.request, given.reserved, given.inactive(), given.largest_hole, given.releasable);
+            assert_eq!(told, typed, "{name}");
         }
     }
 

@@ -17,7 +17,7 @@ pub fn size(bytes: u64) -> String {
 pub fn question(cause: Cause) -> Text {
     match cause {
         Cause::TooBig => Text::new("比这个进程能拿到的还多？", "More than this process could ever get?"),
-        Cause::FitsNow => Text::new("清空缓存之后放得下？", "Does it fit once the cache is flushed?"),
+        Cause::FitsNow => Text::new("有一块放得下，或清空缓存就放得下？", "Does it fit into a hole, or after a flush?"),
         Cause::Fragmentation => Text::new("空闲加起来够，单块不够？", "Enough in sum, in no single piece?"),
         Cause::Outside => Text::new("分配器之外占了一成以上？", "Over a tenth held outside the allocator?"),
         Cause::Leak => Text::new("步末的已分配一步步在涨？", "Does allocated grow from step end to step end?"),

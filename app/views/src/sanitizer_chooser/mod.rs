@@ -10,14 +10,15 @@ use crate::ink;
 use crate::view::{DataTable, View, ViewCx, Visualizer};
 use egui::{Align2, EventFilter, Key, Painter, Pos2, Rect, Response, RichText, Sense, StrokeKind, Ui, pos2, vec2};
 use measured::Measured;
-use vramlab_kit::widgets::{Mark, legend};
 use vramlab_kit::{Tokens, Type};
 use vramlab_model::sanitizer_matrix::{Fault, Says, Tool, says, tool_for};
 use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Lang, Map, Text};
 
-const PREDICTED: Text = Text::new("预测会报", "predicted to report");
-const REPORTED: Text = Text::new("实测报了几处", "measured: errors reported");
-const SILENT: Text = Text::new("0：跑了，什么也没报", "0: was run and said nothing");
+const PREDICTED: Text = Text::new("空框：预测会报。", "Hollow: predicted to report.");
+const MEASURED: Text = Text::new(
+    "数字：实测报了几处，0 是跑了、什么也没报。",
+    "Numbers: errors reported when it was run; 0 is a run that said nothing.",
+);
 const PLAIN: Text = Text::new("不用工具：{}", "Without a tool: {}");
 const NONE: Text = Text::new("没有工具可用", "no tool for it");
 const ROW: f32 = 30.0;
@@ -185,14 +186,12 @@ impl View for SanitizerChooser {
         let (tokens, lang) = (cx.tokens, cx.lang);
         self.figure_ui(ui, tokens, lang);
         ui.add_space(tokens.space.xs);
-        let mut marks = vec![(Mark::Predicted, PREDICTED.get(lang))];
-        if !self.measured.runs.is_empty() {
-            marks.push((Mark::Square(tokens.ink), REPORTED.get(lang)));
-        }
-        legend(ui, tokens, &marks);
-        if !self.measured.runs.is_empty() {
-            ui.label(RichText::new(SILENT.get(lang)).font(tokens.font(Type::Small)).color(tokens.muted));
-        }
+        let measured = if self.measured.runs.is_empty() { "" } else { MEASURED.get(lang) };
+        let gap = if lang == Lang::Zh { "" } else { " " };
+        let key = [PREDICTED.get(lang), measured].join(gap);
+        ui.add(
+            egui::Label::new(RichText::new(key.trim_end()).font(tokens.font(Type::Small)).color(tokens.muted)).wrap(),
+        );
         ui.add_space(tokens.space.s);
         self.chosen_ui(ui, tokens, lang);
     }

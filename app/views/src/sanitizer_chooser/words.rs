@@ -6,29 +6,33 @@ use vramlab_units::{Lang, Text};
 pub fn name(fault: Fault) -> Text {
     match fault {
         Fault::OutOfBounds => Text::new("越界一个元素", "out of bounds"),
+        Fault::PastShared => Text::new("越过共享数组", "past shared array"),
         Fault::Misaligned => Text::new("未对齐的 float4", "misaligned float4"),
+        Fault::UseAfterFree => Text::new("释放后再写", "use after free"),
         Fault::SharedRace => Text::new("共享内存竞争", "shared race"),
         Fault::GlobalRace => Text::new("全局内存竞争", "global race"),
-        Fault::UninitRead => Text::new("读了没写过的", "unwritten read"),
+        Fault::Uninitialised => Text::new("读了没写过的", "uninitialised"),
         Fault::DivergentBarrier => Text::new("有线程不到屏障", "missed barrier"),
         Fault::DoubleFree => Text::new("重复释放", "double free"),
         Fault::Leak => Text::new("没有释放", "leak"),
-        Fault::SlackOverrun => Text::new("越界在块的余量里", "slack overrun"),
+        Fault::InsideAPool => Text::new("越界，但在池里", "inside a pool"),
     }
 }
 
 /// The faulty line.
 pub fn code(fault: Fault) -> &'static str {
     match fault {
-        Fault::OutOfBounds => "out[i] = in[i + 1];           // i = n - 1",
-        Fault::Misaligned => "float4 v = *(float4*)(in + 1);",
-        Fault::SharedRace => "tile[t] = x;  y = tile[t ^ 1];  // no barrier",
-        Fault::GlobalRace => "sum[0] += x;                  // every thread",
-        Fault::UninitRead => "cudaMalloc(&p, n);  read<<<…>>>(p);",
-        Fault::DivergentBarrier => "if (t < 16) __syncthreads();",
+        Fault::OutOfBounds => "if (i <= N) out[i] = 1.0f;",
+        Fault::PastShared => "__shared__ float row[N];  row[t + 1] = t;",
+        Fault::Misaligned => "float4 v = *(const float4*)(in + 4 * t + 1);",
+        Fault::UseAfterFree => "cudaFree(p);  set_all<<<1, N>>>(p, N);",
         Fault::DoubleFree => "cudaFree(p);  cudaFree(p);",
         Fault::Leak => "cudaMalloc(&p, n);  return 0;",
-        Fault::SlackOverrun => "x = torch.empty(1000)  # x[1000] is in the block",
+        Fault::SharedRace => "row[t] = t;  out[t] = row[(t + 1) % N];",
+        Fault::GlobalRace => "*total = *total + 1;",
+        Fault::Uninitialised => "cudaMalloc(&in, n);  sum_into<<<1, 1>>>(in, out);",
+        Fault::DivergentBarrier => "if (t % 32 < 16) { __syncthreads(); … }",
+        Fault::InsideAPool => "cudaMalloc(&pool, 2 * N);  set_all<<<2, N>>>(pool, N + 1);",
     }
 }
 
@@ -43,6 +47,14 @@ pub fn why(fault: Fault) -> Text {
             "16 字节的读要求地址是 16 的倍数。硬件自己也会报错，但只说“某处”；memcheck 说出是哪一行、哪个线程。",
             "A 16-byte load wants an address that is a multiple of 16. The hardware objects as well, but only says that it happened; memcheck names line and thread.",
         ),
+        Fault::PastShared => Text::new(
+            "共享内存里的数组也有界。memcheck 报出是哪个线程、越过了多少；越到硬件给这个块的共享内存之外，才会自己出错。",
+            "Arrays in shared memory have ends too, and memcheck names the thread that went past one. By itself it only fails past what the hardware gave the block.",
+        ),
+        Fault::UseAfterFree => Text::new(
+            "释放过的地址不属于任何分配，memcheck 一眼就看见。PyTorch 里不是这样：块还给了缓存，地址仍在段里。",
+            "A freed address belongs to no allocation, and memcheck sees that. Not so in PyTorch, where the block went back to the cache and its address is still inside a segment.",
+        ),
         Fault::SharedRace => Text::new(
             "racecheck 记下两个屏障之间谁写、谁读了共享内存的哪个字。结果碰巧对了，它也照样报。",
             "racecheck notes who wrote and who read each word of shared memory between two barriers. It reports the hazard even when the result happens to be right.",
@@ -51,13 +63,13 @@ pub fn why(fault: Fault) -> Text {
             "racecheck 只看共享内存，四个工具都不管全局内存上的竞争。靠原子操作，靠固定输入重复跑、比结果。",
             "racecheck looks at shared memory only, and none of the four watches races in global memory. Use atomics; run a fixed input many times and compare.",
         ),
-        Fault::UninitRead => Text::new(
+        Fault::Uninitialised => Text::new(
             "initcheck 记下全局内存哪些字节写过。新分配的显存里是旧内容，所以程序不会崩，只是结果不对。",
             "initcheck notes which bytes of global memory were written. Fresh memory holds old contents, so nothing crashes; the result is wrong.",
         ),
         Fault::DivergentBarrier => Text::new(
-            "synccheck 核对块里还活着的线程是不是都到了屏障。有的卡上它会挂住，有的卡上碰巧跑完。",
-            "synccheck checks that every live thread of the block reaches the barrier. Without it the kernel may hang, or end by luck.",
+            "synccheck 该管这个，可实测一声不吭：另一半线程已经结束，而从 Volta 起结束的线程算作到了。要让它报，得有还活着的线程在别处等。",
+            "This is synccheck's business, and yet it said nothing: the other half of the threads had ended, and since Volta ended threads count as arrived. It reports threads that are alive and wait elsewhere.",
         ),
         Fault::DoubleFree => Text::new(
             "第二次 cudaFree 返回错误码，没人检查就没人知道。memcheck 报告每个失败的 API 调用。",
@@ -67,9 +79,9 @@ pub fn why(fault: Fault) -> Text {
             "退出时还没释放的分配，要用 --leak-check full 才报。PyTorch 里没用：缓存分配器自己一直拿着段。",
             "Allocations that are left at the end, reported with --leak-check full only. It is no use in PyTorch, whose caching allocator keeps its segments anyway.",
         ),
-        Fault::SlackOverrun => Text::new(
-            "工具看见的分配是一整段 2 MiB 或 20 MiB，张量之间的界它不知道。设 PYTORCH_NO_CUDA_MEMORY_CACHING=1，一个张量一次 cudaMalloc，才有界可查。",
-            "The allocation that a tool knows is the segment of 2 or 20 MiB; borders between tensors it does not. Set PYTORCH_NO_CUDA_MEMORY_CACHING=1: then each tensor is a cudaMalloc of its own.",
+        Fault::InsideAPool => Text::new(
+            "工具只认得 cudaMalloc 的界，池里块与块之间的界它不知道。PyTorch 的段有 2 MiB、20 MiB，张量之间的越界都在段内。设 PYTORCH_NO_CUDA_MEMORY_CACHING=1，一个张量一次 cudaMalloc，才有界可查。",
+            "A tool knows the ends of a cudaMalloc and not the borders between blocks of a pool. PyTorch's segments have 2 or 20 MiB, and tensors overrun each other inside them. Set PYTORCH_NO_CUDA_MEMORY_CACHING=1: then each tensor is a cudaMalloc of its own.",
         ),
     }
 }

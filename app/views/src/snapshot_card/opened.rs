@@ -110,7 +110,12 @@ impl Opened {
     /// The moment in a sentence, and what the recording was found to say, if anything.
     pub fn finding(&self, lang: Lang) -> String {
         let at = moment(&self.scene, self.look.cursor, lang);
-        let at = match self.holders.first() {
+        // A block without a stack is the C++ side's: a place in the reader's own code says more.
+        let is_own = |holder: &&Holder| {
+            let site = self.scene.analysis.sites.all.get(holder.key.0 as usize);
+            site.is_some_and(|site| site.is_own)
+        };
+        let at = match self.holders.iter().find(is_own).or(self.holders.first()) {
             Some(holder) => AT
                 .get(lang)
                 .replace("{at}", &at)
@@ -121,7 +126,7 @@ impl Opened {
         };
         let (end, gap) = if lang == Lang::Zh { ("。", "") } else { (".", " ") };
         let found = self.findings.first().map(|finding| format!("{gap}{}{end}", capital(finding.what.get(lang))));
-        at + &found.unwrap_or_default()
+        capital(&at) + &found.unwrap_or_default()
     }
 
     /// The holders as a table.

@@ -14,6 +14,16 @@ pub struct Stage {
     pub time_secs: f64,
 }
 
+/// The view with the asset that it asks for, as the page brings it.
+pub fn fed(mut view: Box<dyn View>) -> Box<dyn View> {
+    if let Some(path) = view.wants() {
+        let place = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+        let bytes = std::fs::read(place).map_err(|error| error.to_string());
+        view.take(bytes.as_deref().map_err(Clone::clone));
+    }
+    view
+}
+
 /// One frame's result.
 pub struct Painted {
     pub shapes: Vec<ClippedShape>,

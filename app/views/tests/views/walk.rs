@@ -2,7 +2,7 @@
 //! and narrow, without a panic, a missing glyph or a coordinate that is not a number.
 
 use crate::samples;
-use crate::stage::Stage;
+use crate::stage::{Stage, fed};
 use vramlab_kit::{Theme, Tokens};
 use vramlab_units::{FieldKind, FieldSpec, Lang, Map, Value};
 use vramlab_views::{ExperimentChart, VISUALIZERS};
@@ -48,7 +48,7 @@ fn every_visualizer_paints_at_every_extreme() {
         for entry in VISUALIZERS {
             for state in states(&(entry.fields)()) {
                 let mut view = match entry.open(&state) {
-                    Ok(view) => view,
+                    Ok(view) => fed(view),
                     // Legal alone, but not together with the defaults; the message says which field and why.
                     Err(error) => {
                         assert!(state.contains_key(error.field()) || error.to_string().contains("multiple"), "{error}");
@@ -70,9 +70,9 @@ fn every_visualizer_paints_at_every_extreme() {
 fn what_a_view_says_of_itself_opens_the_same_view() {
     for entry in VISUALIZERS {
         for state in states(&(entry.fields)()) {
-            let Ok(view) = entry.open(&state) else { continue };
+            let Ok(view) = entry.open(&state).map(fed) else { continue };
             let params = view.params();
-            let again = entry.open(&params).unwrap_or_else(|error| panic!("{} {params:?}: {error}", entry.id));
+            let again = entry.open(&params).map(fed).unwrap_or_else(|error| panic!("{} {params:?}: {error}", entry.id));
             assert_eq!(again.params(), params, "{}", entry.id);
             assert_eq!(again.data(), view.data(), "{}", entry.id);
             for key in params.keys() {
@@ -85,7 +85,7 @@ fn what_a_view_says_of_itself_opens_the_same_view() {
 #[test]
 fn every_table_is_a_table() {
     for entry in VISUALIZERS {
-        let table = entry.open(&Map::new()).unwrap().data();
+        let table = fed(entry.open(&Map::new()).unwrap()).data();
         assert!(!table.rows.is_empty(), "{} has no numbers", entry.id);
         assert!(table.rows.iter().all(|row| row.len() == table.header.len()), "{}", entry.id);
     }
@@ -95,7 +95,7 @@ fn every_table_is_a_table() {
 fn every_control_and_every_figure_has_a_name() {
     for lang in Lang::ALL {
         for entry in VISUALIZERS {
-            let mut view = entry.open(&Map::new()).unwrap();
+            let mut view = fed(entry.open(&Map::new()).unwrap());
             let mut stage = Stage::new(Tokens::new(Theme::Light, 1.0), lang, 844.0);
             let nodes = stage.accessible(&mut *view);
             let finding = view.finding(lang);
