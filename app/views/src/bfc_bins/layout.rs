@@ -7,7 +7,7 @@ use egui::{Pos2, Rangef, Rect, pos2, vec2};
 use vramlab_alloc::bfc::N_BINS;
 
 /// Chunks of a bin that are drawn one by one.
-pub const MOST_CELLS: usize = 5;
+pub const MOST_CELLS: usize = 3;
 /// Regions that are drawn; the rest are counted.
 pub const MOST_STRIPS: usize = 7;
 /// Bins whose lower bound is printed under the ruler.
@@ -35,7 +35,7 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// `n_strips`: rows under the ruler, one more than there are regions if a request is refused.
+    /// `n_strips`: rows under the ruler.
     pub fn new(origin: Pos2, width: f32, scale: f32, n_strips: usize) -> Self {
         let px = |points: f32| points * scale;
         let cell = px(17.0);

@@ -16,7 +16,7 @@ use crate::steps::Steps;
 use crate::view::{DataTable, View, ViewCx, Visualizer};
 use egui::{Sense, Ui};
 use layout::{Geometry, MOST_STRIPS};
-use moment::{Deed, Moment};
+use moment::{Ahead, Deed, Moment};
 use paint::Scene;
 use question::{MOST_MIB, Preset, Question};
 use vramlab_alloc::bfc::bin_of;
@@ -50,15 +50,15 @@ pub struct BfcBins {
     question: Question,
     moment: Moment,
     play: Steps,
-    most_regions: usize,
+    ahead: Ahead,
 }
 
 impl BfcBins {
     fn new(question: Question, event: usize) -> Self {
         let play = Steps::new(event, question.n_events(), STEPS_PER_SEC);
         let moment = moment::at(&question, play.now());
-        let most_regions = moment::most_regions(&question);
-        Self { question, moment, play, most_regions }
+        let ahead = moment::ahead(&question);
+        Self { question, moment, play, ahead }
     }
 
     fn set(&mut self, question: Question, event: usize) {
@@ -94,7 +94,9 @@ impl BfcBins {
     fn figure_ui(&mut self, ui: &mut Ui, cx: &ViewCx<'_>) {
         let (tokens, lang) = (cx.tokens, cx.lang);
         let width = ui.available_width().max(figure::LEAST_WIDTH);
-        let n_strips = self.most_regions.min(MOST_STRIPS) + usize::from(self.most_regions > MOST_STRIPS) + 1;
+        let n_regions = self.ahead.regions.len();
+        let n_strips =
+            n_regions.min(MOST_STRIPS) + usize::from(n_regions > MOST_STRIPS) + usize::from(self.ahead.has_refusal);
         let geometry = Geometry::new(ui.cursor().min, width, tokens.scale, n_strips);
         let (rect, response) = ui.allocate_exact_size(geometry.rect.size(), Sense::click());
         self.play.keys(ui, &response, cx.has_motion);
@@ -108,6 +110,7 @@ impl BfcBins {
             lang,
             geometry: &geometry,
             moment: &self.moment,
+            ahead: &self.ahead,
             names: &names,
             picked,
         }
@@ -184,7 +187,9 @@ fn sliders_ui(flow: &mut Flow<'_>, tokens: &Tokens, lang: Lang, question: &mut Q
     let most = (MOST_MIB as f64 * MIB).max(asked as f64);
     let mut last = (asked as f64).max(256.0);
     let slider = Slider::new(LAST.get(lang), &mut last, 256.0..=most).log().default_value(MIB);
-    let slider = slider.shown(|bytes| words::size(rounded(bytes)));
+    // What the trace has is said exactly; what the reader sets is round.
+    let is_as_written = |bytes: f64| bytes.round() as u64 == asked;
+    let slider = slider.shown(move |bytes| words::size(if is_as_written(bytes) { asked } else { rounded(bytes) }));
     if flow.item(|ui| slider.show(ui, tokens)).changed() {
         question.set_last_request(rounded(last));
     }
@@ -206,7 +211,8 @@ fn legend_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang) {
         (Mark::Square(paint::used(tokens)), Text::new("要了的", "asked for")),
         (Mark::Square(paint::idle(tokens)), Text::new("块里白占的", "idle inside a block")),
         (Mark::Area(Area::CachedFree), Text::new("空闲块", "free chunk")),
-        (Mark::Area(Area::Fragmented), Text::new("在用的块之间的空洞", "hole between blocks in use")),
+        (Mark::Area(Area::Fragmented), Text::new("在用的块旁边的空洞", "hole beside blocks in use")),
+        (Mark::Area(Area::Free), Text::new("后面才要来的区域", "region still to come")),
     ];
     legend(ui, tokens, &entries.map(|(mark, text)| (mark, text.get(lang))));
 }

@@ -75,15 +75,41 @@ pub struct Moment {
     pub after: Counters,
 }
 
-/// The most regions that the trace ever needs.
-pub fn most_regions(question: &Question) -> usize {
+/// What the whole trace needs, so that stepping through it moves nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ahead {
+    /// Sizes of the regions at its end; they are never given back.
+    pub regions: Vec<u64>,
+    /// Some request is refused for lack of memory.
+    pub has_refusal: bool,
+}
+
+/// Plays the trace to its end.
+pub fn ahead(question: &Question) -> Ahead {
     let kind = question.kind();
     let mut player = Player::new(&question.trace, &kind, question.capacity_bytes());
-    let mut most = 0;
+    let mut has_refusal = false;
     while let Some(step) = player.step() {
-        most = most.max(step.after.n_segments as usize);
+        has_refusal |= step.refusal.is_some_and(|refusal| refusal.is_oom);
     }
-    most
+    let regions = by_region(&player.pieces());
+    Ahead { regions: regions.iter().map(|region| bytes(region)).collect(), has_refusal }
+}
+
+/// Bytes of a region.
+pub fn bytes(region: &[Piece]) -> u64 {
+    region.iter().map(|piece| piece.size).sum()
+}
+
+fn by_region(pieces: &[Piece]) -> Vec<Vec<Piece>> {
+    let mut regions: Vec<Vec<Piece>> = Vec::new();
+    for piece in pieces {
+        if regions.len() <= piece.segment as usize {
+            regions.resize(piece.segment as usize + 1, Vec::new());
+        }
+        regions[piece.segment as usize].push(*piece);
+    }
+    regions
 }
 
 /// The event `n_done` of the question, counted from 1.
@@ -125,13 +151,6 @@ pub fn at(question: &Question, n_done: usize) -> Moment {
 /// The pool as it is, with nothing happening to it.
 fn still(player: &Player<'_>) -> Moment {
     let pieces = player.pieces();
-    let mut regions: Vec<Vec<Piece>> = Vec::new();
-    for piece in &pieces {
-        if regions.len() <= piece.segment as usize {
-            regions.resize(piece.segment as usize + 1, Vec::new());
-        }
-        regions[piece.segment as usize].push(*piece);
-    }
     let free = pieces.iter().filter(|piece| piece.part == Part::Free);
     let cells = free.map(|piece| Cell { size: piece.size, address: piece.address, fate: Fate::AtRest });
     Moment {
@@ -140,7 +159,7 @@ fn still(player: &Player<'_>) -> Moment {
         bins: by_bin(cells),
         bin: None,
         found_bin: None,
-        regions,
+        regions: by_region(&pieces),
         focus: None,
         after: player.counters(),
     }
@@ -236,7 +255,8 @@ mod tests {
         let Deed::Served { block, region, .. } = &moment.deed else { panic!("{:?}", moment.deed) };
         assert_eq!((block.size, *region), (16 * MIB, 16 * MIB));
         assert_eq!(moment.bins[16].last().map(|cell| cell.fate), Some(Fate::FromDriver));
-        assert_eq!(most_regions(&Question::of_preset(Preset::Growth).0), 4);
+        let ahead = ahead(&Question::of_preset(Preset::Growth).0);
+        assert_eq!(ahead, Ahead { regions: [2, 4, 16, 32].map(|mib| mib * MIB).to_vec(), has_refusal: false });
     }
 
     /// Brief 24: holes of 6 and 8 MiB, 10 MiB do not fit; freeing the block between them makes one hole of 20 MiB.

@@ -1,7 +1,7 @@
 //! Painting the bins and the regions. It sees the moment, the geometry and the tokens, and decides nothing.
 
 use super::layout::{Geometry, MARKS, MOST_CELLS, MOST_STRIPS};
-use super::moment::{Cell, Deed, Fate, Moment};
+use super::moment::{Ahead, Cell, Deed, Fate, Moment, bytes};
 use super::words;
 use crate::ink;
 use egui::{Align2, Color32, CornerRadius, Painter, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
@@ -18,6 +18,7 @@ pub struct Scene<'a> {
     pub lang: Lang,
     pub geometry: &'a Geometry,
     pub moment: &'a Moment,
+    pub ahead: &'a Ahead,
     /// Names of the requests by the address of their block.
     pub names: &'a [(u64, String)],
     /// The bin under the pointer.
@@ -184,22 +185,26 @@ impl Scene<'_> {
         let Self { tokens, geometry, moment, .. } = self;
         let at = pos2(geometry.rect.left(), geometry.heading_y);
         self.text(at, Align2::LEFT_CENTER, words::REGIONS.get(self.lang), Type::Note, tokens.ink);
-        let sum = |region: &[Piece]| region.iter().map(|piece| piece.size).sum::<u64>();
         let asked = self.refused();
-        let longest = moment.regions.iter().map(|region| sum(region)).chain(asked).max().unwrap_or(1);
-        for (row, region) in moment.regions.iter().take(MOST_STRIPS).enumerate() {
-            let place = geometry.strip_at(row, sum(region), longest);
-            self.label(place, words::size(sum(region)), tokens.muted);
-            self.strip(place, region);
+        let longest = self.ahead.regions.iter().copied().chain(asked).max().unwrap_or(1);
+        let n_rows = self.ahead.regions.len().min(MOST_STRIPS);
+        for (row, size) in self.ahead.regions.iter().take(n_rows).enumerate() {
+            let place = geometry.strip_at(row, *size, longest);
+            match moment.regions.get(row) {
+                Some(region) => {
+                    self.label(place, words::size(bytes(region)), tokens.muted);
+                    self.strip(place, region);
+                }
+                None => dashed_rect(self.painter, place, 2.0, tokens.stroke(1.0, tokens.line), tokens.px(4.0)),
+            }
         }
-        let rows = moment.regions.len().min(MOST_STRIPS);
-        let more = moment.regions.len() - rows;
+        let more = self.ahead.regions.len() - n_rows;
         if more > 0 {
-            let place = geometry.strip_at(rows, 1, 1);
+            let place = geometry.strip_at(n_rows, 1, 1);
             self.text(place.left_center(), Align2::LEFT_CENTER, format!("+{more}"), Type::Small, tokens.muted);
         }
         if let Some(asked) = asked {
-            let place = geometry.strip_at(rows + usize::from(more > 0), asked, longest);
+            let place = geometry.strip_at(n_rows + usize::from(more > 0), asked, longest);
             dashed_rect(self.painter, place, 2.0, tokens.stroke(1.5, tokens.bad), tokens.px(4.0));
             self.label(place, words::size(asked), tokens.bad);
             let text = words::pick(self.lang, "放不下".into(), "does not fit".into());

@@ -20,7 +20,7 @@ const CARD: Text = Text::new("一张卡", "The card");
 const LOADING: Text = Text::new("快照还没读到。", "The snapshot has not come yet.");
 /// Recordings bundled with the program, with what they are called.
 const FILES: [(&str, Text); 3] = [
-    ("kv_growth", Text::new("逐步增长的 KV 缓存", "a growing KV cache")),
+    ("kv_cat", Text::new("逐步增长的 KV 缓存", "a growing KV cache")),
     ("fragmentation", Text::new("留下小结果的批", "batches that leave small results")),
     ("training_loop", Text::new("训练 12 步", "twelve training steps")),
 ];
