@@ -47,6 +47,7 @@ pub mod stream;
 pub mod stream_pool;
 pub mod strided_bandwidth;
 pub mod thread_index;
+pub mod training_step;
 pub mod transpose;
 pub mod utilisation;
 

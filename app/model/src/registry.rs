@@ -36,6 +36,7 @@ use crate::size_rounding::SizeRounding;
 use crate::stream_pool::StreamPool;
 use crate::strided_bandwidth::StridedBandwidth;
 use crate::thread_index::ThreadIndex;
+use crate::training_step::TrainingStep;
 use crate::transpose::TransposeModel;
 use crate::utilisation::Utilisation;
 use vramlab_units::{Args, FieldError, FieldSpec, Map, Text};
@@ -130,6 +131,7 @@ pub const MODELS: &[Entry] = &[
     entry::<StreamPool>(),
     entry::<StridedBandwidth>(),
     entry::<ThreadIndex>(),
+    entry::<TrainingStep>(),
     entry::<TransposeModel>(),
     entry::<Utilisation>(),
 ];

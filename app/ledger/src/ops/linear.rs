@@ -44,8 +44,8 @@ impl Sim {
             let x = saved_x.as_ref().map(|it| it.get(sim));
             let w = saved_w.as_ref().map(|it| it.get(sim));
             // The product is of matrices; what is handed on are views of it.
-            let of_x = || w.as_ref().map(|_| sim.alloc(n_rows * k, grad.dtype).as_view());
-            let of_w = || x.as_ref().map(|_| sim.alloc(k * c, grad.dtype).as_view());
+            let of_x = || w.as_ref().map(|_| sim.alloc(n_rows * k, grad.dtype).into_view());
+            let of_w = || x.as_ref().map(|_| sim.alloc(k * c, grad.dtype).into_view());
             if has_bias {
                 let of_x = of_x();
                 [of_x, of_w(), Some(grad.clone()), None]
@@ -71,7 +71,7 @@ impl Sim {
         let edge = self.node("linear_nf4", [(&input).into()], move |sim, _| {
             let _packed = saved.as_ref().map(|it| it.get(sim));
             let weight = sim.unpack_nf4(k * c, dtype);
-            let dx = sim.alloc(n_rows * k, dtype).as_view();
+            let dx = sim.alloc(n_rows * k, dtype).into_view();
             drop(weight);
             one(dx)
         });

@@ -84,7 +84,7 @@ impl Tensor {
 
     /// The same memory as a view, in backward.
     #[must_use]
-    pub fn as_view(mut self) -> Self {
+    pub fn into_view(mut self) -> Self {
         self.is_view = true;
         self
     }
