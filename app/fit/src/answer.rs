@@ -78,6 +78,14 @@ pub fn sums(model: &Model, ask: &Ask) -> Result<Sums, Problem> {
     }
 }
 
+/// The same, by formulas alone where the tape would be exact: for searches.
+pub fn quick(model: &Model, ask: &Ask) -> Result<Sums, Problem> {
+    match &ask.work {
+        Work::Serve(work) => serve::sums(model, ask, work),
+        Work::Train(work) => train::quick(model, ask, work),
+    }
+}
+
 pub fn capacity(ask: &Ask) -> u64 {
     ask.budget.map_or(ask.card.total_bytes, |budget| budget.min(ask.card.total_bytes))
 }
@@ -125,10 +133,8 @@ fn limit(model: &Model, ask: &Ask, own: &Sums, capacity: u64) -> Option<Limit> {
             Some(Limit::Serve { requests, context })
         }
         Work::Train(work) => {
-            let fits = |batch: u64| {
-                let ask = Ask { work: Work::Train(crate::Train { batch, ..*work }), ..ask.clone() };
-                sums(model, &ask).is_ok_and(|sums| sums.total() <= capacity)
-            };
+            let of = |batch: u64| Ask { work: Work::Train(crate::Train { batch, ..*work }), ..ask.clone() };
+            let fits = |batch: u64| quick(model, &of(batch)).is_ok_and(|sums| sums.total() <= capacity);
             let mut most = 0;
             while most < 1 << 16 && fits((most * 2).max(1)) {
                 most = (most * 2).max(1);
@@ -139,6 +145,14 @@ fn limit(model: &Model, ask: &Ask, own: &Sums, capacity: u64) -> Option<Limit> {
                     most += step;
                 }
                 step /= 2;
+            }
+            // The formula finds the place, the exact sums the batch.
+            let fits = |batch: u64| sums(model, &of(batch)).is_ok_and(|sums| sums.total() <= capacity);
+            while most > 0 && !fits(most) {
+                most -= (most / 32).max(1);
+            }
+            while most < 1 << 16 && fits(most + 1) {
+                most += 1;
             }
             Some(Limit::Train { batch: most })
         }

@@ -308,20 +308,20 @@ pub const LEVERS: &[Lever] = &[
 
 /// Bytes that a lever takes off the card.
 fn moved(model: &Model, ask: &Ask, changed: &Ask) -> f64 {
-    let total = |ask: &Ask| answer::sums(model, ask).map_or(0, |sums| sums.total());
+    let total = |ask: &Ask| answer::quick(model, ask).map_or(0, |sums| sums.total());
     total(ask).saturating_sub(total(changed)) as f64
 }
 
 /// Time over PCIe beside one reading of all weights from the card's own memory, which a step of decoding cannot go below.
 fn host_percent(model: &Model, ask: &Ask, changed: &Ask) -> f64 {
-    let all = answer::sums(model, ask).map_or(0, |sums| sums.of(crate::Owner::Weights)) as f64;
+    let all = answer::quick(model, ask).map_or(0, |sums| sums.of(crate::Owner::Weights)) as f64;
     let Some(peak) = ask.card.gb_per_s.filter(|_| all > 0.0) else { return 1000.0 };
     100.0 * (moved(model, ask, changed) / PCIE_GB_PER_S) / (all / peak)
 }
 
 /// Seconds over PCIe in a step: gradients to the host, updated parameters back.
 fn transfer(model: &Model, ask: &Ask, changed: &Ask) -> f64 {
-    let sums = answer::sums(model, changed).unwrap_or_default();
+    let sums = answer::quick(model, changed).unwrap_or_default();
     let Work::Train(work) = &ask.work else { return 0.0 };
     let width = if work.precision == Precision::Bf16 || work.precision == Precision::Masters { 2.0 } else { 4.0 };
     let n = weights::n_params(model).unwrap_or(0) as f64 / ask.n_cards as f64;

@@ -14,7 +14,7 @@ mod serve;
 mod train;
 mod weights;
 
-pub use answer::{Answer, Fits, Limit, Tried, answer};
+pub use answer::{Answer, Fits, Limit, Tried, answer, sums};
 pub use ask::{Ask, Card, Optimizer, Precision, Scenario, Serve, Train, Work};
 pub use items::{Certainty, Item, Owner, Sums};
 pub use levers::{LEVERS, Lever};

@@ -35,13 +35,13 @@ pub fn sums(model: &Model, ask: &Ask, serve: &Serve) -> Result<Sums, Problem> {
         Ok(cache) => sums.items.push(kv(&cache, ask.n_cards, serve)?),
         Err(problem) => sums.unknown.push((Owner::Kv, problem.text)),
     }
-    match activations(&model.arch, serve, n) {
+    let chunk = u128::from(serve.chunk).min(u128::from(serve.context) * u128::from(serve.requests));
+    match activations(&model.arch, serve, chunk, n) {
         Ok(bytes) => {
-            let zh =
-                format!("一步预填充 {} 个 token：一层里同时活着的张量，加上 {} 行 logits", serve.chunk, serve.requests);
+            let zh = format!("一步预填充 {chunk} 个 token：一层里同时活着的张量，加上 {} 行 logits", serve.requests);
             let en = format!(
-                "a prefill step of {} tokens: the tensors of one layer that live together, and {} rows of logits",
-                serve.chunk, serve.requests
+                "a prefill step of {chunk} tokens: the tensors of one layer that live together, and {} rows of logits",
+                serve.requests
             );
             sums.items.push(Item::new(Owner::Activations, crate::bytes(bytes)?, Certainty::Formula, zh, en));
         }
@@ -99,7 +99,7 @@ fn check_heads(arch: &Architecture, n: u64) -> Result<(), Problem> {
 
 /// Values of one token that live together: residual stream and branch, which are whole on every card, and the wider of
 /// attention and feed-forward, which the cards share.
-fn activations(arch: &Architecture, serve: &Serve, n_cards: u128) -> Result<u128, Problem> {
+fn activations(arch: &Architecture, serve: &Serve, chunk: u128, n_cards: u128) -> Result<u128, Problem> {
     let hidden = u128::from(arch.need(Field::Hidden)?);
     let vocab = u128::from(arch.need(Field::Vocab)?);
     let heads = u128::from(arch.need(Field::Heads)?);
@@ -111,7 +111,7 @@ fn activations(arch: &Architecture, serve: &Serve, n_cards: u128) -> Result<u128
     let feed = width * if is_gated { 3 } else { 2 };
     let per_token = (3 * hidden + attention.max(feed).div_ceil(n_cards)).saturating_mul(2);
     let logits = u128::from(serve.requests) * vocab * (2 + 4);
-    Ok(per_token.saturating_mul(serve.chunk.into()).saturating_add(logits))
+    Ok(per_token.saturating_mul(chunk).saturating_add(logits))
 }
 
 /// Width of the feed-forward part that one token sees.
