@@ -114,7 +114,7 @@ impl Homes {
                 reach.home =
                     Home::Known(self.pools.iter().position(|known| *known == segment.pool).unwrap_or(0) as u32);
                 (reach.is_small, is_decided) = (segment.is_small, true);
-            } else if !is_decided && !((start - *at).is_multiple_of(page) && (end - start).is_multiple_of(page)) {
+            } else if !is_decided && [start - *at, end - start].iter().any(|bytes| !bytes.is_multiple_of(page)) {
                 // Pages of the large pool are never cut.
                 (reach.is_small, is_decided) = (true, true);
             }
@@ -170,6 +170,8 @@ pub(crate) struct Labels {
     settled: FastMap<u32, ()>,
     /// The group that was turned last.
     pub last: Option<u32>,
+    /// Sizes of blocks from before the first event, by address, where a request that found no room tells.
+    pub sizes: FastMap<u64, u64>,
 }
 
 impl Labels {

@@ -1,15 +1,22 @@
 //! The recorded requests, served again by the allocator's rules: every address, split and counter is predicted and
-//! compared with what was recorded. `recorded.rs` is the device as the recording shows it.
+//! compared with what was recorded. `recorded.rs` is the device as the recording shows it, `settings.rs` the allocator's
+//! settings, `order.rs` what the order of events tells, `end.rs` the comparison with the segments at the end.
 
+mod end;
+mod order;
 mod recorded;
+mod settings;
 
 use crate::fast::FastMap;
 use crate::homes::{Home, Homes, Labels};
-use crate::model::{Action, BlockState, Event, Snapshot};
+use crate::model::{Action, Event, Snapshot};
 use crate::start::{Start, start};
+pub(crate) use order::is_explicit;
+use order::is_plain;
 use recorded::Recorded;
+pub use settings::config_of;
 use std::collections::BTreeMap;
-use vramlab_alloc::caching::{BlockId, Caching, Config, ConfigError, Error, Served, State, Stats, View};
+use vramlab_alloc::caching::{BlockId, Caching, Config, Error, Served, State, Stats, View};
 
 /// A prediction that the recording contradicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,48 +63,25 @@ impl Replay {
     }
 }
 
-/// The settings that a snapshot was recorded with.
-pub fn config_of(snapshot: &Snapshot) -> Result<Config, ConfigError> {
-    let mut config = Config::default();
-    let number = |name: &str| snapshot.setting(name).and_then(|text| text.parse::<f64>().ok());
-    // What the process was started with, or was told last, for what has no field of its own.
-    if let Some(written) = snapshot.setting("PYTORCH_CUDA_ALLOC_CONF").and_then(|text| Config::parse(text).ok()) {
-        config.max_non_split_rounding_bytes = written.max_non_split_rounding_bytes;
-        config.large_segment_bytes = written.large_segment_bytes;
-    }
-    config.expandable_segments = snapshot.setting("expandable_segments") == Some("True");
-    config.max_split_bytes = number("max_split_size").filter(|bytes| *bytes > 0.0).map(|bytes| bytes as u64);
-    config.gc_threshold = number("garbage_collection_threshold").filter(|share| *share > 0.0);
-    if let Some(bytes) = number("large_segment_size").filter(|bytes| *bytes > 0.0) {
-        config.large_segment_bytes = bytes as u64;
-    }
-    if let Some(classes) = snapshot.setting("roundup_power2_divisions") {
-        let inner = classes.trim_start_matches('[').trim_end_matches(']');
-        for (class, n) in inner.split(',').filter_map(|pair| pair.split_once(':')) {
-            let class = class.parse::<u64>().ok().filter(|mib| mib.is_power_of_two()).map(|mib| mib.ilog2() as usize);
-            if let (Some(class), Ok(n)) = (class, n.parse()) {
-                config.roundup_divisions[class.min(15)] = n;
-            }
-        }
-    }
-    config.check()?;
-    Ok(config)
-}
-
 /// Replays one device under the settings it was recorded with.
 pub fn replay(snapshot: &Snapshot, device: usize, config: &Config) -> Replay {
     let homes = Homes::of(snapshot, device, config);
     let mut labels = Labels::default();
     let events = snapshot.traces.get(device).map_or(&[][..], Vec::as_slice);
     let first = Run::whole(snapshot, device, config, &homes, &labels, false);
-    if first.is_exact() || homes.n_groups == 0 {
+    if first.is_exact() || (homes.n_groups == 0 && first.before.unsure.is_empty()) {
         return first;
     }
-    // Where the end names no pool, the first contradiction turns a group to another one.
+    // What the end does not tell, the first contradiction does: a group is of another pool, a block is larger.
     let n_tries = (MOST_TRIED / events.len().max(1)).clamp(2, 100);
     for _ in 0..n_tries {
-        let Some(group) = Run::contradiction(snapshot, device, config, &homes, &labels) else { break };
-        labels.turn(group, homes.pools.len() as u32);
+        match Run::contradiction(snapshot, device, config, &homes, &labels) {
+            Some(Blame::Size { address, size }) => {
+                labels.sizes.insert(address, size);
+            }
+            Some(Blame::Group(group)) => labels.turn(group, homes.pools.len() as u32),
+            None => break,
+        }
     }
     let second = Run::whole(snapshot, device, config, &homes, &labels, true);
     let score = |replay: &Replay| (replay.n_right, std::cmp::Reverse(replay.n_wrong));
@@ -106,6 +90,17 @@ pub fn replay(snapshot: &Snapshot, device: usize, config: &Config) -> Replay {
 
 /// Events that may be replayed in search of pools that no segment names.
 const MOST_TRIED: usize = 2_000_000;
+
+/// What a contradiction speaks against.
+#[derive(Clone, Copy)]
+enum Blame {
+    Group(u32),
+    /// The block from before the first event is so large.
+    Size {
+        address: u64,
+        size: u64,
+    },
+}
 
 /// How the completions before a request came about.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -139,8 +134,9 @@ struct Run<'a> {
     n_ambiguous: u64,
     skips_completion: bool,
     sizes: Vec<u64>,
-    /// Group that a contradiction speaks against.
-    blamed: Option<u32>,
+    /// Blocks of unsure size, by where the hole behind begins: address, and where the hole ends.
+    unsure: FastMap<u64, (u64, u64)>,
+    blamed: Option<Blame>,
 }
 
 impl<'a> Run<'a> {
@@ -165,6 +161,7 @@ impl<'a> Run<'a> {
             n_ambiguous: 0,
             skips_completion: false,
             sizes: Vec::new(),
+            unsure: before.unsure.iter().map(|(hole, address, next)| (*hole, (*address, *next))).collect(),
             blamed: None,
         }
     }
@@ -186,14 +183,14 @@ impl<'a> Run<'a> {
         run.finish(snapshot, device, before, has_inferred)
     }
 
-    /// The first contradiction that a group of unknown home may be to blame for.
+    /// The first contradiction that something unknown may be to blame for.
     fn contradiction(
         snapshot: &Snapshot,
         device: usize,
         config: &Config,
         homes: &Homes,
         labels: &Labels,
-    ) -> Option<u32> {
+    ) -> Option<Blame> {
         let before = start(snapshot, device, config, homes, labels);
         let mut run = Run::new(&before, config, homes, labels);
         let events = snapshot.traces.get(device).map_or(&[][..], Vec::as_slice);
@@ -338,6 +335,7 @@ impl<'a> Run<'a> {
                 } else {
                     let what = || format!("0x{:x} is predicted, recorded is 0x{:x}", served.address, event.address);
                     self.machine.device.mismatch(idx, what);
+                    self.blame_size(event, served.address);
                     self.blame(event.address, Some(served.address));
                 }
                 self.blocks.insert(event.address, served.id);
@@ -362,7 +360,10 @@ impl<'a> Run<'a> {
         let device = &self.machine.device;
         let is_bare = device.queue.is_empty();
         let (_, served, _) = self.tried(How::WaitedFor, &self.late, 0, event, None);
-        let is_captured = is_bare && (self.machine.has_releasable() || served.is_ok());
+        // A flush waits for every pending block.
+        let is_pending = |id: &BlockId| self.machine.view(*id).state == State::Pending;
+        let is_captured =
+            is_bare && (self.machine.has_releasable() || served.is_ok() || self.blocks.values().any(is_pending));
         if is_captured {
             let late = std::mem::take(&mut self.late);
             late.iter().for_each(|late| Self::settle(&mut self.machine, late));
@@ -382,11 +383,23 @@ impl<'a> Run<'a> {
     fn blame(&mut self, recorded: u64, predicted: Option<u64>) {
         let open = |address: u64| self.home_at(address).and_then(|home| self.labels.is_open(home));
         let groups = [Some(recorded), predicted].map(|address| address.and_then(open));
-        self.blamed = self.blamed.or(match groups {
+        let group = match groups {
             // One that was just turned is to blame again.
             [Some(a), Some(b)] => Some(self.labels.last.filter(|last| [a, b].contains(last)).unwrap_or(a.min(b))),
             [a, b] => a.or(b),
-        });
+        };
+        self.blamed = self.blamed.or(group.map(Blame::Group));
+    }
+
+    /// A request that went elsewhere did not find the hole that begins at `predicted`: the block before it is larger.
+    fn blame_size(&mut self, event: &Event, predicted: u64) {
+        let Some((address, next)) = self.unsure.get(&predicted).copied() else { return };
+        let needs = self.machine.config().round(event.size);
+        let Some(hole) = (next - predicted).checked_sub(needs) else { return };
+        let more = hole + vramlab_alloc::caching::MIN_BLOCK;
+        if more <= crate::start::LEAST_LARGE_REST && self.blocks.contains_key(&address) {
+            self.blamed = self.blamed.or(Some(Blame::Size { address, size: predicted - address + more }));
+        }
     }
 
     /// Everything that the device gave before a request was asked for by it.
@@ -455,64 +468,4 @@ impl<'a> Run<'a> {
             sizes: self.sizes,
         }
     }
-
-    /// Every block at the end, against the recorded segments.
-    fn compare_blocks(&mut self, snapshot: &Snapshot, device: usize) {
-        let predicted: BTreeMap<u64, View> =
-            self.machine.blocks().into_iter().filter(|view| view.is_mapped).map(|view| (view.address, view)).collect();
-        let n_events = snapshot.traces.get(device).map_or(0, Vec::len);
-        let mut n_recorded = 0;
-        for segment in snapshot.segments.iter().filter(|segment| segment.device as usize == device) {
-            for block in &segment.blocks {
-                n_recorded += 1;
-                let state = match block.state {
-                    BlockState::Allocated => State::Allocated,
-                    BlockState::Pending => State::Pending,
-                    BlockState::Inactive => State::Free,
-                };
-                let is_same = predicted.get(&block.address).is_some_and(|view| {
-                    let is_asked = state == State::Free || view.requested == block.requested;
-                    (view.size, view.state) == (block.size, state) && is_asked
-                });
-                if !is_same {
-                    let found = predicted.get(&block.address).map(|view| (view.size, view.state));
-                    self.machine.device.mismatch(n_events, || {
-                        format!(
-                            "final block 0x{:x}: recorded {} bytes {state:?}, predicted {found:?}",
-                            block.address, block.size
-                        )
-                    });
-                }
-            }
-        }
-        if n_recorded != predicted.len() {
-            self.machine.device.mismatch(n_events, || {
-                format!("{n_recorded} final blocks are recorded, {} predicted", predicted.len())
-            });
-        }
-    }
-}
-
-/// A free that no other stream holds up: it is complete at once. Where the cache was flushed next, the allocator may have
-/// waited for it, and the request decides.
-fn is_plain(events: &[Event], idx: usize) -> bool {
-    let (address, rest) = (events[idx].address, &events[idx + 1..]);
-    let is_at_once = rest.first().is_some_and(|next| next.action == Action::FreeCompleted && next.address == address);
-    let after = rest.iter().find(|event| event.action != Action::FreeCompleted);
-    is_at_once && !after.is_some_and(|event| Recorded::returns(event) || event.action == Action::Oom)
-}
-
-/// The last of a run of returned segments belongs to `empty_cache` if no request for memory follows, or one with another
-/// stack. Without stacks only the first is known.
-pub(crate) fn is_explicit(events: &[Event], idx: usize) -> bool {
-    let returns = |event: &Event| matches!(event.action, Action::SegmentFree | Action::SegmentUnmap);
-    let goes_on = |event: &&Event| returns(event) || event.action == Action::FreeCompleted;
-    let Some(next) = events[idx + 1..].iter().find(|event| event.action != Action::FreeCompleted) else { return true };
-    if returns(next) {
-        // Another stack is another call.
-        return next.stack != events[idx].stack;
-    }
-    let gives = matches!(next.action, Action::SegmentAlloc | Action::SegmentMap | Action::Oom);
-    let request = events[idx + 1..].iter().find(|event| !goes_on(event));
-    !gives || request.is_none_or(|request| request.stack != events[idx].stack)
 }

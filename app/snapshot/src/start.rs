@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use vramlab_alloc::caching::{Config, Live, Part};
 
 /// A free block of the large pool is larger than this, so a smaller gap belongs to the block before it.
-const LEAST_LARGE_REST: u64 = 1 << 20;
+pub(crate) const LEAST_LARGE_REST: u64 = 1 << 20;
 
 /// A stretch of memory that the device had given.
 #[derive(Clone, Debug)]
@@ -32,6 +32,9 @@ pub struct Start {
     /// Private pools by number: 1, 2, … for those ids that occur, then those that there must have been, `(u64::MAX, n)`.
     /// Number 0 is the default pool.
     pub pools: Vec<(u64, u64)>,
+    /// Blocks of which only the request is known, with a hole behind that may be up to 1 MiB smaller: where the hole begins,
+    /// the block's address, where the hole ends.
+    pub unsure: Vec<(u64, u64, u64)>,
     /// Most that was reserved from the first event to the last, bytes.
     pub most_reserved: u64,
     /// Frees of blocks that nothing explains, e.g. because the recording begins later.
@@ -165,12 +168,24 @@ impl Walk {
         let mut pools = homes.pools.clone();
         pools.extend((0..labels.n_unnamed).map(|idx| (u64::MAX, u64::from(idx))));
         let mut parts = Vec::new();
+        let mut unsure = Vec::new();
         for (address, stretch) in &self.stretches {
             let reach = homes.reach(*address).filter(|_| stretch.is_expandable);
             let home = reach.map_or_else(|| homes.at_start(*address), |(_, reach)| Some(reach.home));
             let end = address + stretch.size;
             let inside: Vec<(u64, Held)> = self.held.range(address..&end).map(|(at, held)| (*at, *held)).collect();
-            let live = (0..inside.len()).map(|idx| live(&inside, idx, end, stretch, config)).collect();
+            let live: Vec<Live> = (0..inside.len())
+                .map(|idx| match labels.sizes.get(&inside[idx].0) {
+                    Some(size) => Live { size: *size, ..live(&inside, idx, end, stretch, config) },
+                    None => live(&inside, idx, end, stretch, config),
+                })
+                .collect();
+            for (idx, block) in live.iter().enumerate().filter(|(idx, _)| inside[*idx].1.size.is_none()) {
+                let next = inside.get(idx + 1).map_or(end, |(at, _)| *at);
+                if block.address + block.size < next && !stretch.is_small && !stretch.is_expandable {
+                    unsure.push((block.address + block.size, block.address, next));
+                }
+            }
             parts.push(Part {
                 address: *address,
                 size: stretch.size,
@@ -182,7 +197,7 @@ impl Walk {
                 live,
             });
         }
-        Start { parts, pools, most_reserved: self.most_reserved, n_unexplained: self.n_unexplained }
+        Start { parts, pools, unsure, most_reserved: self.most_reserved, n_unexplained: self.n_unexplained }
     }
 
     /// Runs of one expandable segment that touch are one.

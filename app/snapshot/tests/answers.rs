@@ -311,7 +311,10 @@ fn a_limit_of_the_process_is_not_taken_for_room_on_the_device() {
     let analysis = Analysis::of(&snapshot, 0, &Options::default());
     let [oom] = analysis.ooms.as_slice() else { panic!("one refusal, not {}", analysis.ooms.len()) };
     assert!(oom.is_capped && oom.device_free > 130 << 30);
-    assert_eq!((oom.evidence.request, oom.evidence.inactive, oom.evidence.largest_hole), (64 << 20, 420 << 20, 8 << 20));
+    assert_eq!(
+        (oom.evidence.request, oom.evidence.inactive, oom.evidence.largest_hole),
+        (64 << 20, 420 << 20, 8 << 20)
+    );
     assert_eq!(oom.cause, Cause::Fragmentation);
 }
 

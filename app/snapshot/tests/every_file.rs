@@ -93,3 +93,23 @@ fn the_special_cases_occur() {
     let (_, options) = of("options");
     assert!(options.stats.n_ooms + options.stats.n_retries >= 1);
 }
+
+/// The same recordings with their beginning lost, at many places: what is left replays as it did.
+#[test]
+fn every_recording_cut_at_many_places() {
+    let mut n_cuts = 0;
+    for (name, path) in all() {
+        let whole = opened(&path);
+        let n = whole.traces[0].len();
+        let config = config_of(&whole).unwrap();
+        for from in (1..n).step_by(n / 12 + 1) {
+            let mut cut = whole.clone();
+            cut.traces[0].drain(..from);
+            let got = replay(&cut, 0, &config);
+            assert!(got.is_exact(), "{name} from {from}: {} of {}: {:#?}", got.n_right, got.n_allocs, got.mismatches);
+            assert_eq!(got.n_unexplained, 0, "{name} from {from}");
+            n_cuts += 1;
+        }
+    }
+    assert!(n_cuts > 200, "{n_cuts}");
+}

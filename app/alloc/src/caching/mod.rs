@@ -16,7 +16,7 @@ mod stats;
 mod tests;
 
 pub use blocks::{BlockId, State, View};
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, MIN_BLOCK};
 pub use engine::{Caching, Error, Served, Why};
 pub use restore::{Live, Part};
 pub use stats::{Class, Counter, Metric, Stats};
