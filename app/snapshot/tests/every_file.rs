@@ -14,8 +14,8 @@ fn folder(name: &str) -> PathBuf {
 fn all() -> Vec<(String, PathBuf)> {
     let mut out: Vec<(String, PathBuf)> = Vec::new();
     for folder in ["tests/data/snapshots", "assets/snapshots"].map(folder) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
             if let Some(name) = name.strip_suffix(".pickle.gz")
                 && !out.iter().any(|(known, _)| known == name)
@@ -29,14 +29,14 @@ fn all() -> Vec<(String, PathBuf)> {
 }
 
 fn opened(path: &Path) -> Snapshot {
-    read(&std::fs::read(path).unwrap(), LIMIT).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    read(&std::fs::read(path).expect("a file"), LIMIT).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 fn counters(name: &str) -> serde_json::Map<String, serde_json::Value> {
     let path = folder("tests/data/snapshots").join(format!("{name}.json"));
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let all: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
-    all["stats"].as_object().unwrap().clone()
+    let all: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
+    all["stats"].as_object().expect("counters").clone()
 }
 
 /// All addresses, all final blocks, and the 56 counters that `torch.cuda.memory_stats()` gave in that process: two streams,

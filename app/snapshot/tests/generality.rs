@@ -24,7 +24,7 @@ fn plan(seed: u64) -> Plan {
 }
 
 fn replayed(snapshot: &Snapshot) -> Replay {
-    replay(snapshot, 0, &config_of(snapshot).unwrap())
+    replay(snapshot, 0, &config_of(snapshot).expect("settings"))
 }
 
 /// Every address, every segment, every final block and every counter.

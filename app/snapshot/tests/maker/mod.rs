@@ -148,7 +148,7 @@ pub struct Maker {
 
 impl Maker {
     pub fn make(plan: &Plan) -> Made {
-        let config = Config::parse(&plan.settings).unwrap();
+        let config = Config::parse(&plan.settings).expect("settings");
         let tape = Tape { capacity: plan.capacity, ..Tape::default() };
         let mut this = Self {
             plan: plan.clone(),
@@ -222,7 +222,7 @@ impl Maker {
             let mut still = Vec::new();
             for held in std::mem::take(&mut self.pending) {
                 if self.random.below(3) == 0 {
-                    self.machine.event_done(held.id).unwrap();
+                    self.machine.event_done(held.id).expect("pending");
                     self.note(Action::FreeCompleted, held.address, held.bytes, held.stream, OF_REQUESTS);
                 } else {
                     still.push(held);
@@ -253,10 +253,10 @@ impl Maker {
         let held = self.held.swap_remove(at);
         self.note(Action::FreeRequested, held.address, held.bytes, held.stream, OF_REQUESTS);
         if self.plan.n_streams > 1 && self.random.below(3) == 0 {
-            self.machine.free_pending(held.id).unwrap();
+            self.machine.free_pending(held.id).expect("held");
             self.pending.push(held);
         } else {
-            self.machine.free(held.id).unwrap();
+            self.machine.free(held.id).expect("held");
             self.note(Action::FreeCompleted, held.address, held.bytes, held.stream, OF_REQUESTS);
         }
     }
