@@ -1,4 +1,4 @@
-//! Requests and frees a second of every allocator on one core: `cargo run --release -p vramlab-alloc --example speed`.
+//! Requests and frees a second of every allocator on one core: `cargo run --release -p vramlab-alloc --example replay_speed`.
 //!
 //! Prints the median of five runs on two traces: small and large requests at random with some hundred alive, and training
 //! steps. Building the trace is not timed, the engine's bookkeeping of who holds what is. Counted is the time that this

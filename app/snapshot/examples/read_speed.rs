@@ -1,4 +1,4 @@
-//! How fast snapshots are read and replayed: `cargo run --release -p vramlab-snapshot --example speed [FILE …]`.
+//! How fast snapshots are read and replayed: `cargo run --release -p vramlab-snapshot --example read_speed [FILE …]`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
