@@ -19,7 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("modelfile", &["units"]),
     ("fit", &["units", "modelfile", "ledger"]),
     ("snapshot", &["units", "alloc"]),
-    ("gpu", &["units", "model", "trace"]),
+    ("gpu", &["units", "alloc", "model", "trace"]),
     ("kit", &["units"]),
     ("views", &["units", "model", "trace", "lesson", "alloc", "ledger", "snapshot", "gpu", "kit"]),
     (

@@ -15,11 +15,14 @@ pub mod jax;
 pub mod plain;
 pub mod refusal;
 pub mod replay;
+pub mod scenario;
 pub mod stream_pool;
 pub mod tally;
 pub mod tensorflow;
 mod tiles;
 pub mod trace;
+
+pub use tiles::TileId;
 
 /// 2^20 bytes.
 pub const MIB: u64 = 1 << 20;

@@ -29,6 +29,7 @@ pub fn content_hash(experiment: &Experiment, kernel: &Kernel, sources: &BTreeMap
     put("oracle", &json(&kernel.oracle));
     match experiment.backend {
         vramlab_trace::Backend::Cpu => put("cpu", &json(&kernel.cpu)),
+        _ if kernel.cuda_host.is_some() => put("cuda_host", &json(&kernel.cuda_host)),
         _ => put("cuda", &json(&kernel.cuda)),
     }
     let series: Vec<_> = experiment.series.iter().map(|series| (&series.id, &series.set)).collect();

@@ -78,6 +78,9 @@ pub struct Kernel {
     pub work: Formulas,
     pub oracle: Oracle,
     pub cuda: Option<CudaLaunch>,
+    /// A routine of the CUDA back end that drives the card from the host, in place of a launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cuda_host: Option<HostRoutine>,
     /// Name of the routine of the CPU back end, if it has one.
     pub cpu: Option<CpuRoutine>,
     /// Why it is safe to run with any legal parameters.
@@ -97,6 +100,13 @@ pub struct Param {
     #[serde(default)]
     pub options: Vec<f64>,
     pub means: Localized,
+}
+
+impl Kernel {
+    /// True if an experiment may run it on CUDA.
+    pub fn runs_on_cuda(&self) -> bool {
+        self.cuda.is_some() || self.cuda_host.is_some()
+    }
 }
 
 impl Param {
@@ -185,6 +195,20 @@ pub struct CudaLaunch {
 pub struct CpuRoutine {
     /// Id in `backend/cpu`.
     pub routine: String,
+    /// Named formulas the routine reads.
+    #[serde(default)]
+    pub with: BTreeMap<String, String>,
+}
+
+/// Work of the CUDA back end that is not one launch: allocations, pools, traces.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostRoutine {
+    /// Id in `backend/host`.
+    pub routine: String,
+    /// File in the kernel's folder, if the routine launches kernels of its own.
+    #[serde(default)]
+    pub source: Option<String>,
     /// Named formulas the routine reads.
     #[serde(default)]
     pub with: BTreeMap<String, String>,

@@ -265,6 +265,9 @@ impl Cx<'_> {
     }
 
     fn check_launch(&self, point: &PointVars) -> Result<(), PlanError> {
+        if self.kernel.cuda_host.is_some() {
+            return Ok(());
+        }
         let Some(cuda) = &self.kernel.cuda else {
             let what = format!("kernel \"{}\" has no [cuda] part, but the experiment runs on CUDA", self.kernel.slug);
             return Err(PlanError::Content { what });

@@ -5,6 +5,7 @@
 //! experiments and checks all ask the same code.
 
 pub mod access;
+pub mod affine_cost;
 mod alloc_fields;
 pub mod amdahl;
 pub mod aos_soa;
@@ -12,6 +13,7 @@ pub mod bank_conflicts;
 pub mod batch_knee;
 pub mod bfc_allocator;
 pub mod bottleneck;
+pub mod buffer_reuse;
 pub mod bytes_in_flight;
 pub mod cache_levels;
 pub mod caching_allocator;
@@ -40,6 +42,7 @@ pub mod sample_plan;
 pub mod samples;
 pub mod sanitizer_matrix;
 pub mod schema;
+pub mod seeded_replay;
 pub mod segment_check;
 pub mod shared_card;
 pub mod size_rounding;

@@ -1,11 +1,13 @@
 //! The slice of all models. `eval`, `list models`, the checker, experiments and the docs iterate it.
 
+use crate::affine_cost::AffineCost;
 use crate::amdahl::Amdahl;
 use crate::aos_soa::AosSoa;
 use crate::bank_conflicts::BankConflicts;
 use crate::batch_knee::BatchKnee;
 use crate::bfc_allocator::BfcAllocator;
 use crate::bottleneck::Bottleneck;
+use crate::buffer_reuse::BufferReuse;
 use crate::bytes_in_flight::BytesInFlight;
 use crate::cache_levels::CacheLevels;
 use crate::caching_allocator::CachingAllocator;
@@ -30,6 +32,7 @@ use crate::policy_replay::PolicyReplay;
 use crate::roofline::Roofline;
 use crate::sample_plan::SamplePlan;
 use crate::sanitizer_matrix::SanitizerMatrix;
+use crate::seeded_replay::SeededReplay;
 use crate::segment_check::SegmentCheck;
 use crate::shared_card::SharedCard;
 use crate::size_rounding::SizeRounding;
@@ -95,12 +98,14 @@ const fn entry<M: Model>() -> Entry {
 
 /// Every model of the course, in alphabetical order of ids.
 pub const MODELS: &[Entry] = &[
+    entry::<AffineCost>(),
     entry::<Amdahl>(),
     entry::<AosSoa>(),
     entry::<BankConflicts>(),
     entry::<BatchKnee>(),
     entry::<BfcAllocator>(),
     entry::<Bottleneck>(),
+    entry::<BufferReuse>(),
     entry::<BytesInFlight>(),
     entry::<CacheLevels>(),
     entry::<CachingAllocator>(),
@@ -125,6 +130,7 @@ pub const MODELS: &[Entry] = &[
     entry::<Roofline>(),
     entry::<SamplePlan>(),
     entry::<SanitizerMatrix>(),
+    entry::<SeededReplay>(),
     entry::<SegmentCheck>(),
     entry::<SharedCard>(),
     entry::<SizeRounding>(),

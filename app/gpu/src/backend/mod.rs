@@ -7,6 +7,7 @@ pub mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 pub mod fake;
+pub mod host;
 
 use crate::error::RunError;
 use crate::plan::PointPlan;

@@ -21,6 +21,7 @@ fn kernel(id: &str, fills: &[(&str, Fill)], with: &[(&str, &str)]) -> Kernel {
         work: Default::default(),
         oracle: Oracle { id: id.into(), tolerance: 1e-15, with: with.iter().map(own).collect() },
         cuda: None,
+        cuda_host: None,
         cpu: None,
         safety: Localized::default(),
     }

@@ -35,7 +35,8 @@ pub fn read(doc: &Doc<'_>, id: &str, kernel: &Kernel) -> Option<Experiment> {
     let needs = needs(&table, &names);
     let counters = counters(&table, &names, &series);
     let cycles = kernel.cuda.as_ref().map(|cuda| cuda.cycles.as_slice()).unwrap_or_default();
-    let measured = measured_names(&names, cycles, backend, &counters);
+    let reads_freely = backend == Backend::Cpu || kernel.cuda_host.is_some();
+    let measured = measured_names(&names, cycles, reads_freely, &counters);
     let measure = measure(&table, &names, &measured);
     let effect = effect(&table, &measured, &sweep, &series);
     let cx = LensNames { names: &names, measured: &measured, answer: shared_answer(&series) };
@@ -69,7 +70,7 @@ fn backend(table: &Table<'_, '_>, kernel: &Kernel) -> Backend {
         table.doc.problem("unknown-id", table.span_of("backend"), what, help);
     };
     let (backend, has_part) = match word.as_str() {
-        "cuda" => (Backend::Cuda, kernel.cuda.is_some()),
+        "cuda" => (Backend::Cuda, kernel.runs_on_cuda()),
         "cpu" => (Backend::Cpu, kernel.cpu.is_some()),
         _ => {
             if table.get("backend").is_some() {
@@ -332,11 +333,12 @@ fn marks(table: &Table<'_, '_>) -> Vec<Mark> {
 }
 
 /// Names of a measured point: what it is known by, its time, its readings and counters.
-fn measured_names(names: &Names, cycles: &[String], backend: Backend, counters: &[Counter]) -> Names {
+fn measured_names(names: &Names, cycles: &[String], reads_freely: bool, counters: &[Counter]) -> Names {
     let mut out = names.clone().with(verdict_names::SENSORS.iter().copied()).with(["time_ns"]);
     out = out.with(cycles.iter().flat_map(|name| [name.clone(), format!("reading.{name}")]));
     out = out.with(counters.iter().map(|counter| format!("counter.{}", metric_name(&counter.metric))));
-    if backend == Backend::Cpu { out.family("reading.") } else { out }
+    // A routine names its readings itself.
+    if reads_freely { out.family("reading.") } else { out }
 }
 
 fn measure(table: &Table<'_, '_>, names: &Names, measured: &Names) -> Measure {

@@ -3,7 +3,7 @@
 use super::names::{Names, check_text, formula, is_identifier};
 use super::tree::{Doc, Table, hint, json};
 use crate::launch::{Arg, entry_params};
-use crate::manifest::{Buffer, CpuRoutine, CudaLaunch, Fill, Kernel, Oracle, Param};
+use crate::manifest::{Buffer, CpuRoutine, CudaLaunch, Fill, HostRoutine, Kernel, Oracle, Param};
 use crate::oracle::{self, WithKind};
 use std::collections::BTreeMap;
 
@@ -50,6 +50,7 @@ pub fn read(doc: &Doc<'_>, slug: &str) -> Option<Kernel> {
         work,
         oracle: Oracle { id: String::new(), tolerance: 0.0, with: BTreeMap::new() },
         cuda: None,
+        cuda_host: None,
         cpu: None,
         safety: table.localized("safety"),
     };
@@ -57,8 +58,9 @@ pub fn read(doc: &Doc<'_>, slug: &str) -> Option<Kernel> {
     kernel.oracle = oracle(&table, &kernel, &names);
     kernel.cuda = table.opt_table("cuda").map(|cuda| cuda_launch(cuda, &kernel, &names));
     kernel.cpu = table.opt_table("cpu").map(|cpu| cpu_routine(cpu, &names));
-    if kernel.cuda.is_none() && kernel.cpu.is_none() {
-        let what = "the kernel runs nowhere: it has neither [cuda] nor [cpu]";
+    kernel.cuda_host = table.opt_table("cuda_host").map(|host| host_routine(host, &names));
+    if !kernel.runs_on_cuda() && kernel.cpu.is_none() {
+        let what = "the kernel runs nowhere: it has neither [cuda] nor [cuda_host] nor [cpu]";
         doc.problem("missing-field", table.span.clone(), what, None);
     }
     table.finish();
@@ -196,10 +198,7 @@ fn buffer_name(
 
 fn cuda_launch(item: Table<'_, '_>, kernel: &Kernel, names: &Names) -> CudaLaunch {
     let source = item.text("source");
-    if !source.ends_with(".cu") || source.contains(['/', '\\']) {
-        let what = format!("source \"{source}\" must be a .cu file in the kernel's own folder");
-        item.doc.problem("bad-path", item.span_of("source"), what, None);
-    }
+    check_source(&item, &source);
     let entry = item.text("entry");
     for name in entry_params(&entry) {
         check_text(item.doc, "entry", name, item.span_of("entry"), names);
@@ -228,6 +227,13 @@ fn cuda_launch(item: Table<'_, '_>, kernel: &Kernel, names: &Names) -> CudaLaunc
     check_args(&item, &launch, kernel, names);
     item.finish();
     launch
+}
+
+fn check_source(item: &Table<'_, '_>, source: &str) {
+    if !source.ends_with(".cu") || source.contains(['/', '\\']) {
+        let what = format!("source \"{source}\" must be a .cu file in the kernel's own folder");
+        item.doc.problem("bad-path", item.span_of("source"), what, None);
+    }
 }
 
 fn check_args(item: &Table<'_, '_>, launch: &CudaLaunch, kernel: &Kernel, names: &Names) {
@@ -270,14 +276,28 @@ fn texts(item: &Table<'_, '_>, key: &'static str) -> Vec<String> {
 }
 
 fn cpu_routine(item: Table<'_, '_>, names: &Names) -> CpuRoutine {
-    let mut with = BTreeMap::new();
-    if let Some(table) = item.opt_table("with") {
-        for (name, _, node) in table.entries() {
-            let text = formula(item.doc, &format!("cpu.with.{name}"), node, names);
-            with.insert(name, text);
-        }
-    }
+    let with = routine_inputs(&item, "cpu", names);
     let routine = item.text("routine");
     item.finish();
     CpuRoutine { routine, with }
+}
+
+fn host_routine(item: Table<'_, '_>, names: &Names) -> HostRoutine {
+    let with = routine_inputs(&item, "cuda_host", names);
+    let (routine, source) = (item.text("routine"), item.opt_text("source"));
+    if let Some(source) = &source {
+        check_source(&item, source);
+    }
+    item.finish();
+    HostRoutine { routine, source, with }
+}
+
+/// The formulas of `with`, by the routine's own names.
+fn routine_inputs(item: &Table<'_, '_>, part: &str, names: &Names) -> BTreeMap<String, String> {
+    let Some(table) = item.opt_table("with") else { return BTreeMap::new() };
+    let input = |(name, _, node): (String, _, _)| {
+        let text = formula(item.doc, &format!("{part}.with.{name}"), node, names);
+        (name, text)
+    };
+    table.entries().into_iter().map(input).collect()
 }

@@ -1,9 +1,11 @@
 //! CUDA through the driver API, loaded dynamically: the same program starts on a machine without a GPU.
 //!
-//! Read this file, then `point.rs`, `timing.rs` (how a launch is timed) and `counts.rs`. `driver.rs`, `compile.rs`, `cupti.rs` and
+//! Read this file, then `point.rs`, `timing.rs` (how a launch is timed), `card.rs` (the card as routines of `../host` see it)
+//! and `counts.rs`. `driver.rs`, `compile.rs`, `cupti.rs` and
 //! `nvml.rs` are the borders to NVIDIA's libraries. Everything that differs between kernels comes from their manifests.
 
 pub mod buffers;
+mod card;
 pub mod compile;
 mod counts;
 pub mod cupti;
@@ -139,6 +141,9 @@ impl Backend for Cuda {
 
     fn begin(&mut self, job: &Job, cx: &mut PointCx) -> Result<Rung, RunError> {
         cx.check()?;
+        if job.kernel.cuda_host.is_some() {
+            return Ok(Rung::none("a routine on the host launches nothing that counters could tell about"));
+        }
         // Mistakes in the kernel's source come out before anything is allocated.
         if let Some(first) = job.plan.points.first() {
             let launch = point::resolve(job, first)?;
@@ -148,7 +153,10 @@ impl Backend for Cuda {
     }
 
     fn run_point(&mut self, job: &Job, point: &PointPlan, cx: &mut PointCx) -> Result<Point, RunError> {
-        self.measure(job, point, cx)
+        match &job.kernel.cuda_host {
+            Some(host) => self.work(job, host, point, cx),
+            None => self.measure(job, point, cx),
+        }
     }
 
     fn end(&mut self, _job: &Job) {

@@ -1,0 +1,173 @@
+//! A card without a GPU: the driver and the pool as `vramlab_alloc` models them, and memory that keeps what is written.
+//! For tests only; its times mean nothing, and it runs no kernels.
+
+use super::{Card, PAGE, PoolBytes};
+use crate::error::RunError;
+use std::collections::{BTreeMap, BTreeSet};
+use vramlab_alloc::TileId;
+use vramlab_alloc::plain::Plain;
+use vramlab_alloc::stream_pool::StreamPool;
+
+/// Pool addresses and address space lie apart from the driver's, which begin at 0x7000_0000_0000.
+const POOL_BASE: u64 = 0x0800_0000_0000;
+const RANGE_BASE: u64 = 0x2000_0000_0000;
+
+pub struct Sim {
+    total_bytes: u64,
+    driver: Plain,
+    held: BTreeMap<u64, TileId>,
+    pool: Option<StreamPool>,
+    pooled: BTreeMap<u64, TileId>,
+    pages: BTreeSet<u64>,
+    next_page: u64,
+    next_range: u64,
+    mapped: BTreeMap<u64, u64>,
+    /// Start, end and value of what was set, in order.
+    written: Vec<(u64, u64, u8)>,
+}
+
+impl Sim {
+    pub fn new(total_bytes: u64) -> Self {
+        Self {
+            total_bytes,
+            driver: Plain::new(total_bytes),
+            held: BTreeMap::new(),
+            pool: None,
+            pooled: BTreeMap::new(),
+            pages: BTreeSet::new(),
+            next_page: 1,
+            next_range: RANGE_BASE,
+            mapped: BTreeMap::new(),
+            written: Vec::new(),
+        }
+    }
+
+    fn used_bytes(&self) -> u64 {
+        let pool = self.pool.as_ref().map_or(0, StreamPool::reserved_bytes);
+        self.driver.reserved_bytes() + pool + self.pages.len() as u64 * PAGE
+    }
+
+    fn pool(&mut self) -> Result<&mut StreamPool, RunError> {
+        self.pool.as_mut().ok_or_else(|| wrong("no pool is open"))
+    }
+}
+
+fn wrong(what: &str) -> RunError {
+    RunError::Content { what: format!("simulated card: {what}") }
+}
+
+impl Card for Sim {
+    fn memory(&self) -> Result<[u64; 2], RunError> {
+        Ok([self.total_bytes - self.used_bytes(), self.total_bytes])
+    }
+
+    fn malloc(&mut self, bytes: u64) -> Result<Option<u64>, RunError> {
+        let Ok(served) = self.driver.malloc(bytes) else { return Ok(None) };
+        let served = served.ok_or_else(|| wrong("a request of nothing"))?;
+        self.held.insert(served.address, served.id);
+        Ok(Some(served.address))
+    }
+
+    fn free(&mut self, address: u64) -> Result<(), RunError> {
+        let id = self.held.remove(&address).ok_or_else(|| wrong("a free of nothing"))?;
+        self.driver.free(id);
+        Ok(())
+    }
+
+    fn open_pool(&mut self, threshold_bytes: u64) -> Result<(), RunError> {
+        self.pool = Some(StreamPool::new(self.total_bytes, threshold_bytes));
+        Ok(())
+    }
+
+    fn close_pool(&mut self) -> Result<(), RunError> {
+        if !self.pooled.is_empty() {
+            return Err(wrong("the pool is closed while blocks of it live"));
+        }
+        self.pool = None;
+        Ok(())
+    }
+
+    fn pool_malloc(&mut self, bytes: u64) -> Result<Option<u64>, RunError> {
+        let Ok(served) = self.pool()?.malloc(bytes, 0) else { return Ok(None) };
+        let served = served.ok_or_else(|| wrong("a request of nothing"))?;
+        self.pooled.insert(served.address - POOL_BASE, served.id);
+        Ok(Some(served.address - POOL_BASE))
+    }
+
+    fn pool_free(&mut self, address: u64) -> Result<(), RunError> {
+        let id = self.pooled.remove(&address).ok_or_else(|| wrong("a free of nothing in the pool"))?;
+        self.pool()?.free(id, 0);
+        Ok(())
+    }
+
+    fn pool_bytes(&self) -> Result<PoolBytes, RunError> {
+        let pool = self.pool.as_ref().ok_or_else(|| wrong("no pool is open"))?;
+        let (used, reserved) = (pool.used_bytes, pool.reserved_bytes());
+        Ok(PoolBytes { used, reserved, most_reserved: pool.peak_reserved_bytes })
+    }
+
+    fn sync(&mut self) -> Result<(), RunError> {
+        if let Some(pool) = &mut self.pool {
+            pool.sync();
+        }
+        Ok(())
+    }
+
+    fn range(&mut self, bytes: u64) -> Result<u64, RunError> {
+        let address = self.next_range;
+        self.next_range += bytes.next_multiple_of(PAGE);
+        Ok(address)
+    }
+
+    fn drop_range(&mut self, address: u64, bytes: u64) -> Result<(), RunError> {
+        match self.mapped.range(address..address + bytes).next() {
+            Some(_) => Err(wrong("address space is dropped while pages are behind it")),
+            None => Ok(()),
+        }
+    }
+
+    fn page(&mut self) -> Result<u64, RunError> {
+        self.pages.insert(self.next_page);
+        self.next_page += 1;
+        Ok(self.next_page - 1)
+    }
+
+    fn drop_page(&mut self, page: u64) -> Result<(), RunError> {
+        if self.mapped.values().any(|mapped| *mapped == page) || !self.pages.remove(&page) {
+            return Err(wrong("a page is dropped that is mapped or not there"));
+        }
+        Ok(())
+    }
+
+    fn map(&mut self, address: u64, page: u64) -> Result<(), RunError> {
+        match self.mapped.insert(address, page) {
+            Some(_) => Err(wrong("an address is mapped twice")),
+            None => Ok(()),
+        }
+    }
+
+    fn unmap(&mut self, address: u64) -> Result<(), RunError> {
+        self.mapped.remove(&address).map(|_| ()).ok_or_else(|| wrong("an address is unmapped that is not mapped"))
+    }
+
+    fn set(&mut self, address: u64, byte: u8, bytes: u64) -> Result<(), RunError> {
+        self.written.push((address, address + bytes, byte));
+        Ok(())
+    }
+
+    fn get(&mut self, address: u64, out: &mut [u8]) -> Result<(), RunError> {
+        for (at, byte) in (address..).zip(out) {
+            let last = self.written.iter().rfind(|(start, end, _)| (*start..*end).contains(&at));
+            *byte = last.map_or(0, |(.., value)| *value);
+        }
+        Ok(())
+    }
+
+    fn busy(&mut self, _micros: u64) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    fn launch(&mut self, _entry: &str, _n_blocks: u32, _n_threads: u32, _args: &[u64]) -> Result<(), RunError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! Every routine on a simulated card: what it counts, and that it leaves nothing behind.
+
+use super::sim::Sim;
+use super::*;
+use vramlab_alloc::MIB;
+use vramlab_alloc::replay;
+use vramlab_alloc::scenario::{Policy, Scenario};
+
+const CARD: u64 = 4096 * MIB;
+
+#[track_caller]
+fn play(id: &str, inputs: &[(&'static str, u64)]) -> Taken {
+    let routine = find(id).unwrap();
+    let inputs: BTreeMap<&'static str, u64> = inputs.iter().copied().collect();
+    for input in routine.inputs {
+        let value = inputs.get(input.name).copied().unwrap_or_else(|| panic!("{id} needs {}", input.name));
+        assert!((input.min..=input.max).contains(&value), "{id}: {} = {value}", input.name);
+    }
+    let mut card = Sim::new(CARD);
+    let before = card.memory().unwrap();
+    let taken = (routine.run)(&mut Stage { inputs, card: &mut card, n_samples: 3, cx: &PointCx::alone() }).unwrap();
+    assert_eq!(card.memory().unwrap(), before, "{id} leaves memory behind");
+    assert_eq!(taken.checks.len(), routine.checks.len(), "{id}");
+    assert_eq!(taken.samples_ns.len(), 3, "{id}");
+    let read: Vec<&str> = taken.readings.keys().map(String::as_str).collect();
+    assert!(
+        routine.readings.iter().all(|name| read.contains(name)) && read.len() == routine.readings.len(),
+        "{read:?}"
+    );
+    taken
+}
+
+fn median(taken: &Taken, name: &str) -> f64 {
+    vramlab_trace::run::median(&taken.readings[name]).unwrap()
+}
+
+#[test]
+fn ids_are_sorted_and_unique() {
+    assert!(ROUTINES.windows(2).all(|pair| pair[0].id < pair[1].id));
+}
+
+#[test]
+fn every_way_of_allocating_is_timed_and_gives_all_back() {
+    for mode in 0..=4 {
+        for busy_us in [0, 10] {
+            let taken = play("alloc_cost", &[("mode", mode), ("bytes", 3 * MIB), ("busy_us", busy_us)]);
+            assert!(taken.checks.iter().all(|holds| *holds) && taken.samples_ns.iter().all(|ns| *ns > 0.0), "{mode}");
+        }
+    }
+}
+
+/// The driver's pattern as brief 11 has it: 1 B opens 2 MiB, small ones share it, 2 MiB + 1 B takes 4 MiB.
+#[test]
+fn memory_leaves_the_card_in_pieces() {
+    for (bytes, n, gone) in [
+        (1, 1, 2 * MIB),
+        (1, 64, 2 * MIB),
+        (MIB, 64, 64 * MIB),
+        (MIB + 1, 1, 2 * MIB),
+        (2 * MIB + 1, 1, 4 * MIB),
+        (2 * MIB + 1, 64, 256 * MIB),
+    ] {
+        let taken = play("granularity", &[("bytes", bytes), ("n_requests", n)]);
+        assert_eq!(median(&taken, "gone_bytes"), gone as f64, "{n} × {bytes}");
+        assert_eq!(taken.checks, [true, true]);
+    }
+}
+
+/// On pages that really run out, our allocators refuse where they do on a counted card.
+#[test]
+fn a_stock_of_pages_runs_out_where_the_model_says() {
+    for seed in 1..=6 {
+        for (number, scenario, capacity) in [(1, 0, 64), (2, 0, 64), (1, 1, 40), (2, 1, 40), (3, 1, 40), (4, 1, 40)] {
+            let inputs = [("scenario", scenario), ("seed", seed), ("policy", number), ("capacity_mib", capacity)];
+            let taken = play("capped_replay", &inputs);
+            let trace = Scenario::of(scenario).unwrap().trace(seed).unwrap();
+            let kind = Policy::of(number).unwrap().kind(capacity * MIB);
+            let steps = replay::run(&trace, &kind, capacity * MIB);
+            let refused = steps.iter().position(|step| step.refusal.is_some()).unwrap_or(steps.len());
+            assert_eq!(median(&taken, "served_events"), refused as f64, "seed {seed}, policy {number}");
+            assert_eq!(taken.checks, [true, true]);
+        }
+    }
+}
+
+#[test]
+fn policies_take_what_the_model_says() {
+    for number in 0..=6 {
+        for scenario in [2, 3] {
+            let capacity = if number == 4 { 2048 } else { 3072 };
+            let inputs = [("scenario", scenario), ("seed", 1), ("policy", number), ("capacity_mib", capacity)];
+            let taken = play("alloc_policies", &inputs);
+            let trace = Scenario::of(scenario).unwrap().trace(1).unwrap();
+            let steps = replay::run(&trace, &Policy::of(number).unwrap().kind(capacity * MIB), CARD);
+            let peak = steps.iter().map(|step| step.after.reserved_bytes).max().unwrap();
+            assert_eq!(median(&taken, "peak_mib"), peak as f64 / MIB as f64, "policy {number}, scenario {scenario}");
+            assert_eq!(taken.checks, [true, true]);
+        }
+    }
+}
+
+/// Two buffers are enough for a chain; 2n + 1 without reuse, and with a backward pass.
+#[test]
+fn a_chain_needs_two_buffers() {
+    for (how, n, held) in [(0, 1, 3), (0, 4, 9), (1, 1, 2), (1, 4, 2), (2, 1, 3), (2, 4, 9)] {
+        let taken = play("buffer_pool", &[("n_stages", n), ("bytes", 16 * MIB), ("how", how)]);
+        assert_eq!(median(&taken, "held_mib"), f64::from(held * 16), "how {how}, {n} stages");
+        // The arithmetic needs a GPU; what is checked here is the second: all memory is back.
+        assert!(taken.checks[1]);
+    }
+}
+
+#[test]
+fn the_largest_request_is_what_is_free_in_whole_pages() {
+    for (permille, largest) in [(0, 4096), (500, 2048), (250, 3072)] {
+        let taken = play("largest", &[("held_permille", permille)]);
+        assert_eq!(median(&taken, "largest_mib"), f64::from(largest));
+        assert_eq!((median(&taken, "gap_mib"), &taken.checks[..]), (0.0, &[true, true][..]));
+    }
+}
+
+#[test]
+fn a_full_card_refuses_and_works_again() {
+    let taken = play("fill_card", &[("parts", 6)]);
+    assert_eq!((median(&taken, "served"), median(&taken, "refused_free_mib")), (6.0, 4.0));
+    assert_eq!(taken.checks, [true; 3]);
+}
+
+/// Brief 18, experiment 3: noticed within five steps of the rise, and the slope is exact.
+#[test]
+fn a_kept_tensor_is_noticed() {
+    let taken = play("kept_tensor", &[("every", 1), ("n_steps", 24), ("kept_mib", 4)]);
+    assert_eq!((median(&taken, "slope_mib"), median(&taken, "noticed_step")), (4.0, 6.0));
+    assert_eq!(taken.checks, [true, true]);
+    let taken = play("kept_tensor", &[("every", 2), ("n_steps", 24), ("kept_mib", 4)]);
+    assert_eq!(median(&taken, "slope_mib"), 2.0);
+}
