@@ -27,8 +27,8 @@ const NARROW: f32 = 600.0;
 /// Bars of evidence at a node.
 pub fn n_bars(cause: Cause) -> usize {
     match cause {
-        Cause::TooBig | Cause::FitsNow | Cause::Outside => 2,
-        Cause::Fragmentation => 3,
+        Cause::TooBig | Cause::Fragmentation | Cause::Outside => 2,
+        Cause::FitsNow => 3,
         Cause::Leak => 1,
         Cause::Capacity => 0,
     }

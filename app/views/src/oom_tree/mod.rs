@@ -157,14 +157,14 @@ fn bars(cause: Cause, given: &Given, lang: Lang) -> Vec<Bar> {
                 (Text::new("最多能拿到", "could get at most"), evidence.attainable().unwrap_or(0), Look::Limit),
             ]
         }
-        Cause::FitsNow => {
-            vec![request, (Text::new("空闲 + 可归还", "free + releasable"), evidence.after_flush(), Look::Limit)]
-        }
-        Cause::Fragmentation => vec![
+        Cause::FitsNow => vec![
             request,
-            (Text::new("空闲 + 缓存空闲", "free + cached free"), evidence.unused(), Look::Limit),
+            (Text::new("空闲 + 可归还", "free + releasable"), evidence.after_flush(), Look::Limit),
             (Text::new("最大空洞", "largest hole"), given.largest_hole, Look::Holes),
         ],
+        Cause::Fragmentation => {
+            vec![request, (Text::new("空闲 + 缓存空闲", "free + cached free"), evidence.unused(), Look::Limit)]
+        }
         Cause::Outside => vec![
             (Text::new("分配器之外", "held outside"), evidence.outside().unwrap_or(0), Look::Solid),
             (Text::new("整卡的一成", "a tenth of the card"), words::tenth(given), Look::Limit),
@@ -179,7 +179,7 @@ fn bars(cause: Cause, given: &Given, lang: Lang) -> Vec<Bar> {
         look,
     };
     let mut out: Vec<Bar> = rows.into_iter().map(bar).collect();
-    if cause == Cause::Fragmentation && !given.knows_holes() {
+    if cause == Cause::FitsNow && !given.knows_holes() {
         out.pop();
         let value = words::NOT_TOLD.get(lang).to_owned();
         out.push(Bar {
@@ -269,7 +269,8 @@ mod tests {
     fn lengths_are_bytes() {
         let args = Args::check(&OomTree::fields(), &Map::new()).unwrap();
         let given = OomTree::open(&args).unwrap().question.given;
-        let shares: Vec<f32> = bars(Cause::Fragmentation, &given, Lang::En).iter().map(|bar| bar.share).collect();
-        assert_eq!(shares, [20.0 / 33.0, 1.0, 9.0 / 33.0]);
+        let shares = |cause| bars(cause, &given, Lang::En).iter().map(|bar| bar.share).collect::<Vec<f32>>();
+        assert_eq!(shares(Cause::FitsNow), [1.0, 0.0, 9.0 / 20.0]);
+        assert_eq!(shares(Cause::Fragmentation), [20.0 / 33.0, 1.0]);
     }
 }

@@ -18,7 +18,7 @@ pub fn question(cause: Cause) -> Text {
     match cause {
         Cause::TooBig => Text::new("比这个进程能拿到的还多？", "More than this process could ever get?"),
         Cause::FitsNow => Text::new("有一块放得下，或清空缓存就放得下？", "Does it fit into a hole, or after a flush?"),
-        Cause::Fragmentation => Text::new("空闲加起来够，单块不够？", "Enough in sum, in no single piece?"),
+        Cause::Fragmentation => Text::new("空闲的加起来够？", "Is it enough in sum?"),
         Cause::Outside => Text::new("分配器之外占了一成以上？", "Over a tenth held outside the allocator?"),
         Cause::Leak => Text::new("步末的已分配一步步在涨？", "Does allocated grow from step end to step end?"),
         Cause::Capacity => Text::new("", ""),
@@ -65,20 +65,19 @@ pub fn working(cause: Cause, given: &Given, lang: Lang) -> String {
             let sign = if cause.holds(&evidence) == Some(true) { "≤" } else { ">" };
             let words =
                 if zh { "申请 对 设备空闲 + 可归还" } else { "request against device free + releasable" };
-            let sum = size(evidence.after_flush());
-            format!("{words}: {request} {sign} {} + {} = {sum}", size(given.free), size(given.releasable))
+            let sum = format!("{} + {} = {}", size(given.free), size(given.releasable), size(evidence.after_flush()));
+            let hole = if zh { "最大空洞" } else { "largest hole" };
+            format!("{words}: {request} {sign} {sum}; {hole}: {}", hole_text(given, lang))
         }
         Cause::Fragmentation => {
-            let enough = if given.request <= evidence.unused() { "≤" } else { ">" };
+            let sign = if given.request <= evidence.unused() { "≤" } else { ">" };
             let words = if zh {
                 "申请 对 设备空闲 + 缓存空闲"
             } else {
                 "request against device free + free in the cache"
             };
             let sum = size(evidence.unused());
-            let free = format!("{} + {} = {sum}", size(given.free), size(evidence.inactive));
-            let hole = if zh { "最大空洞" } else { "largest hole" };
-            format!("{words}: {request} {enough} {free}; {hole}: {}", hole_text(given, lang))
+            format!("{words}: {request} {sign} {} + {} = {sum}", size(given.free), size(evidence.inactive))
         }
         Cause::Outside => {
             let words = if zh {
@@ -128,9 +127,9 @@ pub fn finding(given: &Given, cause: Cause, lang: Lang) -> String {
             )
         }
         Cause::FitsNow => {
-            let room = size(evidence.after_flush());
+            let room = size(evidence.largest_request());
             (
-                format!("申请 {request}，设备空闲加可归还有 {room}：现在放得下，失败的那一刻占着的已经走了。"),
+                format!("申请 {request}，一次最多能给 {room}：现在放得下，失败的那一刻占着的已经走了。"),
                 format!(
                     "{request} against {room} free or releasable: it fits now, and whatever was in the way is gone."
                 ),
