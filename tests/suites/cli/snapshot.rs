@@ -105,3 +105,61 @@ fn tables_are_explained_row_by_row() {
     assert_eq!(rows["rows"][0]["current"], 877_854_720_u64);
     assert_eq!((rows["is_exact"].as_bool(), rows["num_ooms"].as_u64()), (Some(true), Some(0)));
 }
+
+/// One loop under two settings: the README's peaks of both, what differs between them, and lines that fit.
+#[test]
+fn two_files_are_compared() {
+    let files = ["kv_cat", "kv_cat_expandable"].map(|name| data(&format!("snapshots/{name}.pickle.gz")));
+    let found = vramlab(&["--json", "snapshot", &files[0], &files[1], "--top", "99"]).json();
+    let (first, second) = (&found["compare"]["first"], &found["compare"]["second"]);
+    assert_eq!(
+        (&first["allocated_bytes"], &second["allocated_bytes"]),
+        (&1_314_193_408_u64.into(), &1_239_220_224_u64.into())
+    );
+    assert_eq!(second["peak_reserved_bytes"], 1_793_064_960_u64);
+    assert_eq!(found["is_same_program"], true);
+    for by in ["by_site", "by_role"] {
+        let sum: i64 = found[by].as_array().unwrap().iter().map(|row| row["gained_bytes"].as_i64().unwrap()).sum();
+        assert_eq!(sum, 1_239_220_224 - 1_314_193_408, "{by}");
+    }
+    let told = vramlab(&["snapshot", &files[0], &files[1], "--lang", "en", "--at", "end"]);
+    assert_eq!(told.code, Some(0), "{}", told.err);
+    assert!(words(&told.out).contains("Allocated 1.1 GiB → 1.03 GiB"), "{}", told.out);
+    assert!(words(&told.out).contains("expandable_segments: False → True"), "{}", told.out);
+    for line in told.out.lines() {
+        assert!(line.chars().count() <= 84, "{line}");
+    }
+}
+
+/// Three files, or two that are said to be: ranks, the fullest against the mean.
+#[test]
+fn more_files_are_ranks_with_their_imbalance() {
+    let files = ["mlp_adam", "resnet50_b32", "kv_cat_round4"].map(|name| data(&format!("snapshots/{name}.pickle.gz")));
+    let found = vramlab(&["--json", "snapshot", &files[0], &files[1], &files[2]]).json();
+    let peaks = [1_414_856_704_u64, 3_077_896_704, 1_510_408_192];
+    let said: Vec<u64> =
+        found["ranks"].as_array().unwrap().iter().map(|r| r["peak_allocated_bytes"].as_u64().unwrap()).collect();
+    assert_eq!(said, peaks);
+    let mean = peaks.iter().sum::<u64>() as f64 / 3.0;
+    assert!((found["allocated"]["imbalance"].as_f64().unwrap() - (3_077_896_704.0 / mean - 1.0)).abs() < 1e-9);
+    let told = vramlab(&["snapshot", "--ranks", &files[0], &files[1], "--lang", "en"]);
+    assert!(words(&told.out).contains("fullest is rank 1 with 2.87 GiB, 37 % above the mean"), "{}", told.out);
+    for line in told.out.lines() {
+        assert!(line.chars().count() <= 84, "{line}");
+    }
+}
+
+/// Rules of the reader decide roles; a slip in them is 2, with its line.
+#[test]
+fn rules_are_read_from_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let (good, bad) = (dir.path().join("good.txt"), dir.path().join("bad.txt"));
+    std::fs::write(&good, "/train\\.py:\\d+ kv/ = activation\n").unwrap();
+    std::fs::write(&bad, "train.py = kv_cache\ntrain.py kv_cache\n").unwrap();
+    let file = data("snapshots/kv_cat.pickle.gz");
+    let found = vramlab(&["--json", "snapshot", &file, "--rules", good.to_str().unwrap()]).json();
+    assert_eq!(found["peak"]["by_role"][0]["label"], "activations");
+    let told = vramlab(&["snapshot", &file, "--rules", bad.to_str().unwrap(), "--lang", "en"]);
+    assert_eq!(told.code, Some(2), "{}", told.out);
+    assert!(told.err.contains("line 2, column 18"), "{}", told.err);
+}

@@ -1,8 +1,10 @@
-//! `snapshot`: what a PyTorch memory snapshot answers. Five lines first, then who held the peak; the same as JSON. Tables of
-//! `memory_summary()` and counters of `memory_stats()` are explained row by row.
+//! `snapshot`: what a PyTorch memory snapshot answers. Five lines first, then who held the peak; the same as JSON. Two files
+//! are compared, more are ranks side by side. Tables of `memory_summary()` and counters of `memory_stats()` are explained
+//! row by row.
 
 mod data;
 mod explain;
+mod together;
 mod words;
 
 use super::Exit;
@@ -13,6 +15,7 @@ use vramlab_alloc::caching::Config;
 use vramlab_snapshot::analysis::{Cache, cache};
 use vramlab_snapshot::findings::{Finding, findings};
 use vramlab_snapshot::peak::{By, Holder, holders};
+use vramlab_snapshot::rules::Rule;
 use vramlab_snapshot::what_if::{USUAL, WhatIf, replay_under};
 use vramlab_snapshot::{Analysis, Options, Snapshot, read};
 use vramlab_sniff::{Head, sniff};
@@ -26,7 +29,9 @@ const BARE_ROWS: usize = 5;
 #[derive(clap::Args)]
 pub struct Args {
     /// A pickle of `torch.cuda.memory._snapshot()`, plain, .gz or .zst; also `memory_summary()` text, `memory_stats()` JSON.
-    file: PathBuf,
+    /// Two are compared, more are the ranks of a job.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// Rows of the table.
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
@@ -36,6 +41,29 @@ pub struct Args {
     /// The device, where there are several [default: the first with events].
     #[arg(long, value_name = "N")]
     device: Option<usize>,
+    /// The files are ranks of one job: side by side, with their imbalance.
+    #[arg(long)]
+    ranks: bool,
+    /// The moment of each at which two are compared.
+    #[arg(long, value_enum, default_value_t, value_name = "MOMENT")]
+    at: together::Moment,
+    /// Your own roles: a text with `train.py:79 = kv_cache` or `/regex/ = activation` a line.
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+}
+
+/// A file with its answers still to be asked.
+pub struct Loaded {
+    pub name: String,
+    pub snapshot: Snapshot,
+    pub analysis: Analysis,
+}
+
+impl Loaded {
+    /// The name without its folder.
+    pub fn short(&self) -> &str {
+        self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name)
+    }
 }
 
 /// Everything that is said about a snapshot.
@@ -55,7 +83,12 @@ pub struct Answer {
 impl Answer {
     /// Answers for a device; the usual settings are tried where none are given.
     pub fn of(snapshot: Snapshot, device: usize, settings: &[(String, Config)]) -> Self {
-        let analysis = Analysis::of(&snapshot, device, &Options::default());
+        Self::with(snapshot, device, settings, &Options::default())
+    }
+
+    /// The same by the reader's own rules.
+    pub fn with(snapshot: Snapshot, device: usize, settings: &[(String, Config)], options: &Options) -> Self {
+        let analysis = Analysis::of(&snapshot, device, options);
         let peak = analysis.timeline.peak();
         let by = |by| holders(&snapshot, &analysis, peak, by);
         let tried = settings.iter().filter(|(_, config)| *config != analysis.config);
@@ -79,17 +112,21 @@ impl Answer {
 }
 
 pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
-    let name = args.file.display().to_string();
-    let bytes = std::fs::read(&args.file).map_err(|error| Fault::usage(format!("{error}: {name}")))?;
+    let rules = args.rules.as_deref().map(|path| rules(path, say)).transpose()?.unwrap_or_default();
+    let options = Options { rules, capacity: None };
+    if args.files.len() > 1 {
+        return several(args, &options, say);
+    }
+    let (path, settings) = (&args.files[0], settings(&args.replay)?);
+    let (name, bytes) = bytes_of(path)?;
     if let Some(table) = explain::table(&bytes) {
         explain::tell(&table, &name, say);
         return Ok(Exit::Fine);
     }
-    let settings = settings(&args.replay)?;
-    let snapshot = read(&bytes, LIMIT).map_err(|error| unreadable(&args.file, &bytes, &error, say))?;
+    let snapshot = read(&bytes, LIMIT).map_err(|error| unreadable(path, &bytes, &error, say))?;
     drop(bytes);
     let device = device(&snapshot, args.device)?;
-    let answer = Answer::of(snapshot, device, &settings);
+    let answer = Answer::with(snapshot, device, &settings, &options);
     if say.is_json {
         say.json(&data::json(&answer, &name, args.top));
     } else {
@@ -99,6 +136,43 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
         say.warn(warning);
     }
     Ok(if answer.findings.is_empty() { Exit::Fine } else { Exit::Findings })
+}
+
+/// Two are compared, more are ranks.
+fn several(args: &Args, options: &Options, say: &Say) -> anyhow::Result<Exit> {
+    let load = |path: &PathBuf| -> anyhow::Result<Loaded> {
+        let (name, bytes) = bytes_of(path)?;
+        let snapshot = read(&bytes, LIMIT).map_err(|error| unreadable(path, &bytes, &error, say))?;
+        let device = device(&snapshot, args.device)?;
+        let analysis = Analysis::of(&snapshot, device, options);
+        Ok(Loaded { name, snapshot, analysis })
+    };
+    let all = args.files.iter().map(load).collect::<anyhow::Result<Vec<Loaded>>>()?;
+    match all.as_slice() {
+        [first, second] if !args.ranks => together::tell_comparison(first, second, args.at, args.top, say),
+        all => together::tell_ranks(all, args.top, say),
+    }
+    for loaded in &all {
+        loaded.snapshot.warnings.iter().for_each(|warning| say.warn(&format!("{}: {warning}", loaded.short())));
+    }
+    Ok(Exit::Fine)
+}
+
+fn bytes_of(path: &Path) -> Result<(String, Vec<u8>), Fault> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| Fault::usage(format!("{error}: {name}")))?;
+    Ok((name, bytes))
+}
+
+/// The reader's rules; every slip with its place.
+fn rules(path: &Path, say: &Say) -> Result<Vec<Rule>, Fault> {
+    let (name, bytes) = bytes_of(path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    vramlab_snapshot::rules::parse(&text).map_err(|errors| {
+        let lines: Vec<String> = errors.iter().take(8).map(|error| error.text(say.lang)).collect();
+        Fault::usage(format!("--rules {name}: {}", lines.join("; ")))
+            .help("a pattern and a role a line: train.py:79 = kv_cache, or /regex/ = activation")
+    })
 }
 
 /// Settings to try, checked before a large file is read.

@@ -22,7 +22,7 @@ const SETTINGS: Text = Text::new("换个设置", "Settings");
 const TABLE: Text = Text::new("峰值那一刻谁占着显存", "Who held the memory at the peak");
 const AS_RECORDED: Text = Text::new("录制时的设置", "as recorded");
 
-fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     show::bytes_binary(Bytes(bytes))
 }
 
@@ -298,7 +298,7 @@ pub fn three(answer: &Answer, say: &Say) -> Vec<String> {
     wanted.map(|(title, text, _)| format!("  {}", labelled(2, say.text(title), LABELS, &text))).collect()
 }
 
-fn thousands(n: u64) -> String {
+pub fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (idx, digit) in digits.chars().enumerate() {
@@ -314,16 +314,21 @@ fn seconds(secs: f64) -> String {
     if secs < 1.0 { show::with_unit(secs * 1e3, "ms") } else { show::with_unit(secs, "s") }
 }
 
-/// A place without the function's name of the reader's own frame; the end of a long one says more than its beginning.
+/// A place without the function's name of the reader's own frame.
 fn place(text: &str) -> String {
     let short = match text.split_once(" ← ") {
         Some((inner, own)) => format!("{inner} ← {}", own.split(' ').next().unwrap_or(own)),
         None => text.to_owned(),
     };
-    let n = short.chars().count();
-    if n <= PLACE {
-        return short;
+    cut(&short, PLACE)
+}
+
+/// The end of a long place says more than its beginning.
+pub fn cut(text: &str, most: usize) -> String {
+    let n = text.chars().count();
+    if n <= most {
+        return text.to_owned();
     }
-    let tail: String = short.chars().skip(n + 1 - PLACE).collect();
+    let tail: String = text.chars().skip(n + 1 - most).collect();
     format!("…{tail}")
 }
