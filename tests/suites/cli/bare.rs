@@ -21,6 +21,12 @@ fn without_a_display_the_main_job_is_done() {
     let snapshot = &json["snapshot"];
     assert_eq!(snapshot["peak"]["allocated_bytes"], 1_414_856_704_u64);
     assert_eq!(snapshot["findings"].as_array().map(Vec::len), Some(0), "{snapshot:#}");
+    // A training step beside its recording: the peak within 1 %, the reservation within 5 %.
+    let fit = &json["fit"];
+    assert_eq!(fit["answer"]["fits"], "yes");
+    for (key, bound) in [("peak", 0.01), ("reserved", 0.05)] {
+        assert!(fit[key]["error"].as_f64().is_some_and(|error| error.abs() < bound), "{key}: {:#}", fit[key]);
+    }
     let pictures = json["pictures"].as_array().unwrap();
     assert_eq!(pictures.len(), 3);
     for picture in pictures {

@@ -7,6 +7,7 @@
 mod bare;
 mod check;
 mod exits;
+mod fit;
 mod guide;
 mod pictures;
 mod program;

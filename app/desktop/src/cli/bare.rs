@@ -1,6 +1,7 @@
 //! The program without a display and without a subcommand: its main job in the terminal, within 15 seconds. What this
 //! machine has; a puzzle with the model's prediction; the same effect live on this processor and recorded on an H200;
-//! what a bundled memory snapshot answers; three real pages as pictures; how to go on.
+//! what a bundled memory snapshot answers; a training step predicted beside its recording; three real pages as pictures;
+//! how to go on.
 
 use super::doctor;
 use super::drive::{Ask, Driver};
@@ -48,6 +49,7 @@ const MEMORY: Text = Text::new(
     "一份真实的显存快照：4 层 MLP 用 Adam 训练 3 步，H200 上录制",
     "A real memory snapshot: four linear layers, three steps of Adam, recorded on an H200",
 );
+const FIT: Text = Text::new("一步训练要多少显存：预测与实测", "What a training step takes: predicted and measured");
 const PICTURES: Text = Text::new("三个页面的截图", "Pictures of three pages");
 const GO_ON: Text = Text::new("接下来", "From here");
 const WINDOW: Text = Text::new("窗口", "window");
@@ -58,6 +60,8 @@ const BUILD_FIRST: Text =
 const FIRST: Text = Text::new("第一次来", "new here");
 const WALK: Text = Text::new("这道谜题", "this puzzle");
 const WALK_HOW: Text = Text::new("第 02 章，在终端里", "chapter 02, in the terminal");
+const OWN: Text = Text::new("你的模型", "your model");
+const OWN_HOW: Text = Text::new("装得下吗，先改什么", "does it fit, what to change first");
 const WHY: Text = Text::new("诊断", "machine");
 const WHY_HOW: Text = Text::new("缺什么、为什么、怎么办", "what is missing, why, and what to do");
 const ALL: Text = Text::new("全部", "all");
@@ -70,6 +74,7 @@ struct Found {
     live: Result<vramlab_trace::Run, String>,
     recorded: Option<vramlab_shell::experiments::Recorded>,
     snapshot: Option<super::snapshot::Answer>,
+    fit: Option<super::fit::Recorded>,
 }
 
 pub fn run(common: &Common, say: &Say) -> anyhow::Result<Exit> {
@@ -91,10 +96,11 @@ pub fn run(common: &Common, say: &Say) -> anyhow::Result<Exit> {
         return Ok(Exit::Interrupted);
     }
     let recorded = driver.recording(RECORDED).and_then(Result::ok);
-    let found = Found { machine, puzzle, live, recorded, snapshot: snapshot() };
+    let found = Found { machine, puzzle, live, recorded, snapshot: snapshot(), fit: super::fit::recorded(say) };
     print(say, &experiments_text(&found, &library, say));
     print(say, &answer_text(found.puzzle.as_ref(), say));
     print(say, &snapshot_text(found.snapshot.as_ref(), say));
+    print(say, &fit_text(found.fit.as_ref(), say));
     let pictures = pictures(common, say.lang);
     print(say, &pictures_text(&pictures, say));
     print(say, &next_text(&library, say));
@@ -204,6 +210,15 @@ fn snapshot_text(answer: Option<&super::snapshot::Answer>, say: &Say) -> Vec<Str
     out
 }
 
+fn fit_text(fit: Option<&super::fit::Recorded>, say: &Say) -> Vec<String> {
+    let mut out = vec![heading(say, FIT)];
+    match fit {
+        Some(fit) => out.extend(fit.text(say)),
+        None => out.push(format!("  {}", say.ink(Ink::Muted, say.text(NO_RECORDING)))),
+    }
+    out
+}
+
 /// A page: what it shows, its route, its theme.
 const PAGES: [(&str, &str, Theme); 3] = [
     ("start", "/", Theme::Light),
@@ -249,6 +264,7 @@ fn next_text(library: &Library, say: &Say) -> Vec<String> {
     let browser = if has_build { String::new() } else { say.text(BUILD_FIRST).to_owned() };
     let mut rows = vec![
         (say.text(WALK), format!("{program} tour"), say.text(WALK_HOW).to_owned()),
+        (say.text(OWN), format!("{program} fit config.json"), say.text(OWN_HOW).to_owned()),
         (say.text(BROWSER), format!("{program} serve"), browser),
         (say.text(WINDOW), program.clone(), say.text(WINDOW_HOW).to_owned()),
         (say.text(WHY), format!("{program} doctor"), say.text(WHY_HOW).to_owned()),
@@ -282,6 +298,7 @@ fn found_json(found: &Found, library: &Library, pictures: &[Result<PathBuf, Stri
         "live": live,
         "recorded": recorded.map(|(recorded, known)| Report::recorded(recorded, known).json()),
         "snapshot": found.snapshot.as_ref().map(|answer| super::snapshot::json(answer, SNAPSHOT)),
+        "fit": found.fit.as_ref().map(super::fit::Recorded::json),
         "pictures": pictures.iter().map(|picture| match picture {
             Ok(path) => json!({ "path": path }),
             Err(why) => json!({ "error": why }),

@@ -6,15 +6,16 @@
 mod card;
 mod data;
 mod open;
+mod recorded;
 mod words;
 
 use super::Exit;
 use super::fault::Fault;
 use super::say::Say;
+pub use recorded::{Recorded, recorded};
 use std::path::PathBuf;
 use vramlab_fit::{Answer, Ask, Fits, Optimizer, Precision, Scenario, Serve, Train, Work};
 use vramlab_modelfile::{Dtype, Format, Model, Problem};
-pub use words::three;
 
 const AFTER: &str = "\
 Examples:
@@ -173,8 +174,8 @@ pub fn fault(problem: &Problem, say: &Say) -> Fault {
     Fault::usage(problem.message(say.lang))
 }
 
-/// The answer for a model that is at hand, as the bare run asks it.
-pub fn asked(bytes: &[u8], ask: &Ask) -> Option<(Model, Answer)> {
+/// The answer for a configuration that is at hand.
+fn asked(bytes: &[u8], ask: &Ask) -> Option<(Model, Answer)> {
     let model = vramlab_modelfile::read(vramlab_modelfile::Head::whole(bytes), &[]).ok()?;
     let answer = vramlab_fit::answer(&model, ask).ok()?;
     Some((model, answer))

@@ -4,11 +4,12 @@ use crate::cli::layout::{COLUMNS, labelled, left, plain, right, width, wrap};
 use crate::cli::say::{Ink, Say};
 use vramlab_fit::{Answer, Fits, Item, Limit, Plan, Tried, Work};
 use vramlab_modelfile::parts;
-use vramlab_modelfile::{Model, Origin};
+use vramlab_modelfile::{Fact, Model, Origin};
 use vramlab_units::{Bytes, Lang, Localized, Text, show};
 
 const FILLS: Text = Text::new("每张卡上装着什么", "What fills each card");
 const LEVERS: Text = Text::new("先改什么（省得多的在前）", "What to change first, largest saving on top");
+const ROOM: Text = Text::new("还能腾出多少（省得多的在前）", "What would free more, largest saving on top");
 const PLAN: Text = Text::new("最省事的方案", "The cheapest plan that fits");
 const NUMBERS: Text = Text::new("这些数字不是直接读到的", "Numbers that were not simply read");
 const UNKNOWN: Text = Text::new("文件没有说的", "What the file does not say");
@@ -41,9 +42,10 @@ pub fn tell(model: &Model, answer: &Answer, name: &str, say: &Say) {
     }
     notes(answer, say);
     if !answer.levers.is_empty() && answer.fits != Fits::Unknown {
-        say.data(&format!("\n{}", say.ink(Ink::Strong, say.text(LEVERS))));
+        let title = if answer.fits == Fits::No { LEVERS } else { ROOM };
+        say.data(&format!("\n{}", say.ink(Ink::Strong, say.text(title))));
         for tried in answer.levers.iter().take(SHOWN) {
-            lever(tried, say);
+            lever(tried, answer.fits == Fits::No, say);
         }
     }
     if answer.fits == Fits::No {
@@ -139,6 +141,18 @@ fn verdict(answer: &Answer, lang: Lang) -> (Ink, String) {
 
 fn limit(answer: &Answer, lang: Lang) -> Option<String> {
     Some(match (answer.limit?, &answer.ask.work, lang) {
+        (Limit::Serve { context: 0, .. }, _, Lang::Zh) => "一个请求也放不下：权重和其余部分已经超出".to_owned(),
+        (Limit::Serve { context: 0, .. }, _, Lang::En) => {
+            "No request fits: weights and the rest are too much already".to_owned()
+        }
+        (Limit::Serve { requests: 0, context }, Work::Serve(work), Lang::Zh) => {
+            format!("{} token 的请求一个也放不下；单个请求最长 {context} token", work.context)
+        }
+        (Limit::Serve { requests: 0, context }, Work::Serve(work), Lang::En) => {
+            format!("Not one request of {} tokens fits; a single one may have {context}", work.context)
+        }
+        (Limit::Train { batch: 0 }, _, Lang::Zh) => "微批为 1 也放不下".to_owned(),
+        (Limit::Train { batch: 0 }, _, Lang::En) => "Not even a micro-batch of 1 fits".to_owned(),
         (Limit::Serve { requests, context }, Work::Serve(work), Lang::Zh) => {
             format!("按 {} token 最多 {requests} 个请求；只有一个请求时最长 {context} token", work.context)
         }
@@ -195,8 +209,9 @@ fn notes(answer: &Answer, say: &Say) {
     }
 }
 
-fn lever(tried: &Tried, say: &Say) {
+fn lever(tried: &Tried, is_needed: bool, say: &Say) {
     let mark = match (tried.fits, say.lang) {
+        _ if !is_needed => "",
         (Fits::Yes, Lang::Zh) => "就装得下",
         (Fits::Yes, Lang::En) => "then it fits",
         (_, Lang::Zh) => "还不够",
@@ -217,7 +232,7 @@ fn plan(found: &Plan, answer: &Answer, say: &Say) {
     let left = size(answer.capacity.saturating_sub(found.total));
     let (total, percent, checks) = (size(found.total), found.percent, found.n_checks);
     let text = match say.lang {
-        Lang::Zh => format!("合计 {total}，剩 {left}；估计每步慢 {percent:.0} %，{checks} 处改动要复核质量"),
+        Lang::Zh => format!("合计 {total}，剩 {left}；估计多花 {percent:.0} % 的时间；要复核质量的改动：{checks} 处"),
         Lang::En => {
             format!(
                 "{total} in all, {left} left; about {percent:.0} % more time, {checks} of the changes ask for a quality check"
@@ -229,11 +244,20 @@ fn plan(found: &Plan, answer: &Answer, say: &Say) {
 
 /// Everything that was not read under its own name: derived, default, given, counted; and what is unknown.
 fn origins(model: &Model, answer: &Answer, say: &Say) {
-    let derived = model.arch.facts.iter().filter(|fact| !matches!(fact.origin, Origin::Read { .. }));
+    // A "no" that nobody would have asked about is left out.
+    let is_told =
+        |fact: &&Fact| !(matches!(fact.origin, Origin::Read { .. }) || fact.field.is_flag() && fact.value == 0);
+    let derived = model.arch.facts.iter().filter(is_told);
     let lines: Vec<String> = derived
         .map(|fact| {
             let words = fact.origin.words();
-            format!("{} = {}: {}", say.text(fact.field.name()), fact.value, words.get(say.lang))
+            let (name, why) = (say.text(fact.field.name()), words.get(say.lang));
+            match (fact.field.is_flag(), say.lang) {
+                (true, Lang::Zh) => format!("{name}：{why}"),
+                (true, Lang::En) => format!("{name}: {why}"),
+                (false, Lang::Zh) => format!("{name} {}：{why}", fact.value),
+                (false, Lang::En) => format!("{name} {}: {why}", fact.value),
+            }
         })
         .chain(model.arch.notes.iter().map(|note| note.get(say.lang).to_owned()))
         .collect();

@@ -1,0 +1,145 @@
+//! `vramlab fit`: verdicts and exit codes, errors of model files, both languages, JSON beside its description.
+
+use crate::program::{Answer, repository, vramlab};
+use serde_json::Value;
+use std::fs;
+
+fn config(name: &str) -> String {
+    repository(&format!("tests/data/configs/{name}.json")).to_str().unwrap().to_owned()
+}
+
+fn fit(args: &[&str]) -> Answer {
+    let mut all = vec!["fit"];
+    all.extend(args);
+    vramlab(&all)
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Llama 3.1 8B: 16,060,522,496 bytes of weights, 131,072 a token. An H200 has room, a 24 GiB card for fewer requests.
+#[test]
+fn the_exit_code_is_the_verdict() {
+    let llama = config("llama-3.1-8b");
+    let yes = fit(&[&llama, "--lang", "en"]);
+    assert_eq!(yes.code, Some(0), "{}", yes.err);
+    assert!(words(&yes.out).contains("It fits:") && yes.out.contains("131072 B a token"), "{}", yes.out);
+    let no = fit(&[&llama, "--gpu", "rtx4090", "--requests", "64", "--lang", "en"]);
+    assert_eq!(no.code, Some(1), "{}", no.err);
+    assert!(no.out.contains("It does not fit:") && no.out.contains("The cheapest plan that fits"), "{}", no.out);
+    let unknown = fit(&[&config("command-r-35b"), "--lang", "en"]);
+    assert_eq!(unknown.code, Some(1));
+    assert!(
+        unknown.out.contains("Cannot be told") && words(&unknown.out).contains("--set n_params="),
+        "{}",
+        unknown.out
+    );
+    let given = fit(&[&config("command-r-35b"), "--set", "n_params=34980831232", "--lang", "en"]);
+    assert_eq!(given.code, Some(0), "{}{}", given.out, given.err);
+}
+
+#[test]
+fn every_line_fits_a_terminal_in_both_languages() {
+    for (args, lang) in [
+        (vec!["--gpu", "l4"], "zh"),
+        (vec!["--gpu", "l4"], "en"),
+        (vec!["--train", "--budget", "60GiB"], "zh"),
+        (vec!["--train", "--budget", "60GiB"], "en"),
+    ] {
+        for name in ["llama-3.1-8b", "gemma-3-12b", "deepseek-v3", "mixtral-8x7b"] {
+            let path = config(name);
+            let mut all = vec![path.as_str(), "--lang", lang];
+            all.extend(&args);
+            let answer = fit(&all);
+            assert!(answer.err.is_empty(), "{name}: {}", answer.err);
+            for line in answer.out.lines() {
+                let columns: usize = line.chars().map(|c| if (c as u32) > 0x2e80 { 2 } else { 1 }).sum();
+                assert!(columns <= 88, "{name}, {lang}: {line}");
+            }
+            let is_chinese = answer.out.contains("每张卡上装着什么");
+            assert_eq!(is_chinese, lang == "zh", "{}", answer.out);
+        }
+    }
+}
+
+#[test]
+fn wrong_words_and_files_are_2_and_name_what_is_right() {
+    let llama = config("llama-3-8b");
+    let says = |args: &[&str], word: &str| {
+        let answer = fit(&[args, &["--lang", "en"]].concat());
+        assert_eq!(answer.code, Some(2), "{args:?}: {}{}", answer.out, answer.err);
+        assert!(answer.err.contains(word), "{args:?}: {}", answer.err);
+    };
+    says(&["nowhere.json"], "nowhere.json");
+    says(&[&llama, "--gpu", "h2000"], "did you mean \"h200\"");
+    says(&[&llama, "--gpus", "3"], "32 attention heads cannot be shared by 3 cards");
+    says(&[&llama, "--weights", "int3"], "there is no weight format");
+    says(&[&llama, "--scenario", "onlin"], "did you mean \"online\"");
+    says(&[&llama, "--set", "num_layer=3"], "did you mean \"num_layers\"");
+    says(&[&llama, "--set", "layers=0"], "1 to 4096");
+    says(&[&llama, "--context", "0"], "context = 0 is not allowed");
+    says(&[&llama, "--budget", "8 gigs"], "is not a unit of size");
+    says(&[&llama, "--train", "--serve"], "cannot be used with");
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text, word) in [
+        ("page.json", "<!doctype html><title>Sign in</title>", "web page"),
+        ("lfs.json", "version https://git-lfs.github.com/spec/v1\n", "Git LFS pointer"),
+        ("cut.json", "{\"model_type\": \"llama\",\n  \"hidden", "line 2"),
+        ("zero.json", "{\"model_type\": \"llama\", \"num_attention_heads\": 0}", "num_attention_heads = 0"),
+    ] {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        says(&[path.to_str().unwrap()], word);
+    }
+}
+
+/// A folder is opened by its config.json.
+#[test]
+fn a_folder_is_opened_by_its_config() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::copy(config("qwen3-8b"), dir.path().join("config.json")).unwrap();
+    let answer = fit(&[dir.path().to_str().unwrap(), "--json"]);
+    assert_eq!(answer.json()["model"]["n_params"], 8_190_735_360_u64);
+}
+
+/// Every key that the answer has is described, and the sums are sums.
+#[test]
+fn the_json_is_what_its_schema_says() {
+    let schema = fit(&["--schema"]).json();
+    let keys: Vec<&str> = schema["keys"].as_array().unwrap().iter().filter_map(|key| key["key"].as_str()).collect();
+    for args in [vec![], vec!["--train", "--budget", "64GiB"]] {
+        let path = config("mixtral-8x7b");
+        let mut all = vec![path.as_str(), "--json"];
+        all.extend(args);
+        let answer = fit(&all).json();
+        for key in answer.as_object().unwrap().keys() {
+            assert!(keys.iter().any(|known| known.trim_end_matches("[]").split('.').next() == Some(key)), "{key}");
+        }
+        let sum: u64 = answer["items"].as_array().unwrap().iter().filter_map(|item| item["bytes"].as_u64()).sum();
+        assert_eq!(answer["total_bytes"], sum);
+        let free = answer["capacity_bytes"].as_i64().unwrap() - sum as i64;
+        assert_eq!(answer["free_bytes"], free);
+        let saves: Vec<u64> =
+            answer["levers"].as_array().unwrap().iter().filter_map(|lever| lever["saves_bytes"].as_u64()).collect();
+        assert!(!saves.is_empty() && saves.is_sorted_by(|a, b| a >= b), "{saves:?}");
+    }
+}
+
+/// The bundled recording is the one of the recorded files, digit for digit.
+#[test]
+fn the_recorded_step_is_that_of_the_recording() {
+    let read = |path: &str| -> Value { serde_json::from_slice(&fs::read(repository(path)).unwrap()).unwrap() };
+    let (own, all) = (read("assets/fit/recorded.json"), read("tests/data/train_peaks/gpt.json"));
+    let is_same = |run: &&Value| {
+        let pairs = [("L", "n_layer"), ("h", "n_embd"), ("a", "n_head"), ("T", "n_positions"), ("V", "vocab_size")];
+        pairs.iter().all(|(key, own_key)| run[*key] == own["config"][*own_key])
+            && run["b"] == own["train"]["batch"]
+            && run["dtype"] == own["train"]["precision"]
+            && run["ckpt"] == false
+    };
+    let run = all["records"].as_array().unwrap().iter().find(is_same).unwrap();
+    assert_eq!(run["steps"][1]["peak_step"], own["measured"]["peak_bytes"]);
+    assert_eq!(run["steps"][1]["reserved"], own["measured"]["reserved_bytes"]);
+    assert_eq!(all["about"]["device"], own["device"]);
+}
