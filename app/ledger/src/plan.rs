@@ -272,15 +272,17 @@ impl Plan {
     fn check_sizes(&self) -> Result<(), PlanError> {
         let product = |list: &[u64]| list.iter().try_fold(8_u128, |all, n| all.checked_mul(u128::from(*n)));
         let wide = self.hidden.saturating_mul(12).max(self.ffn.saturating_mul(3));
-        let experts = if self.net == Net::Moe { self.experts } else { 1 };
+        let (experts, top_k) = if self.net == Net::Moe { (self.experts, self.top_k) } else { (1, 1) };
+        // The flash kernels keep a number a row and no scores.
+        let columns = if self.attention == Attention::Math { self.seq_len } else { 1 };
         for (field, size) in [
             ("hidden", product(&[self.layers, self.hidden, wide, experts])),
             ("vocab", product(&[self.batch, self.seq_len, self.vocab])),
             ("vocab", product(&[self.vocab, self.hidden])),
-            ("seq_len", product(&[self.layers, self.batch, self.heads, self.seq_len, self.seq_len])),
+            ("seq_len", product(&[self.layers, self.batch, self.heads, self.seq_len, columns])),
             ("batch", product(&[self.layers, self.batch, self.seq_len, wide])),
             ("lora_rank", product(&[self.layers, self.hidden, self.lora_rank.max(1)])),
-            ("top_k", product(&[self.batch, self.seq_len, self.hidden, self.top_k.max(1), 1024])),
+            ("batch", product(&[self.batch, self.seq_len, self.hidden, top_k, 1024])),
         ] {
             if size.is_none_or(|bytes| bytes > MOST_BYTES) {
                 return Err(PlanError { field, reason: "the model is beyond 4 PiB".to_owned() });

@@ -4,7 +4,9 @@
 //! file wraps it as a [`registry::Model`], which takes and gives one flat JSON object, so that `vramlab eval`, lessons,
 //! experiments and checks all ask the same code.
 
+pub mod accelerate_estimate;
 pub mod access;
+pub mod activation_formula;
 pub mod affine_cost;
 mod alloc_fields;
 pub mod amdahl;
@@ -17,6 +19,7 @@ pub mod buffer_reuse;
 pub mod bytes_in_flight;
 pub mod cache_levels;
 pub mod caching_allocator;
+pub mod closed_formula_step;
 pub mod coalescing;
 pub mod compare_runs;
 pub mod cpu_aos_soa;
@@ -53,5 +56,6 @@ pub mod thread_index;
 pub mod training_step;
 pub mod transpose;
 pub mod utilisation;
+pub mod zero_estimate;
 
 pub use registry::{Entry, MODELS, eval, find};

@@ -1,5 +1,7 @@
 //! The slice of all models. `eval`, `list models`, the checker, experiments and the docs iterate it.
 
+use crate::accelerate_estimate::AccelerateEstimate;
+use crate::activation_formula::ActivationFormula;
 use crate::affine_cost::AffineCost;
 use crate::amdahl::Amdahl;
 use crate::aos_soa::AosSoa;
@@ -11,6 +13,7 @@ use crate::buffer_reuse::BufferReuse;
 use crate::bytes_in_flight::BytesInFlight;
 use crate::cache_levels::CacheLevels;
 use crate::caching_allocator::CachingAllocator;
+use crate::closed_formula_step::ClosedFormulaStep;
 use crate::coalescing::Coalescing;
 use crate::compare_runs::CompareRuns;
 use crate::cpu_aos_soa::CpuAosSoa;
@@ -42,6 +45,7 @@ use crate::thread_index::ThreadIndex;
 use crate::training_step::TrainingStep;
 use crate::transpose::TransposeModel;
 use crate::utilisation::Utilisation;
+use crate::zero_estimate::ZeroEstimate;
 use vramlab_units::{Args, FieldError, FieldSpec, Map, Text};
 
 /// A model as the registry sees it. The typed function beside it is what Rust code calls.
@@ -98,6 +102,8 @@ const fn entry<M: Model>() -> Entry {
 
 /// Every model of the course, in alphabetical order of ids.
 pub const MODELS: &[Entry] = &[
+    entry::<AccelerateEstimate>(),
+    entry::<ActivationFormula>(),
     entry::<AffineCost>(),
     entry::<Amdahl>(),
     entry::<AosSoa>(),
@@ -109,6 +115,7 @@ pub const MODELS: &[Entry] = &[
     entry::<BytesInFlight>(),
     entry::<CacheLevels>(),
     entry::<CachingAllocator>(),
+    entry::<ClosedFormulaStep>(),
     entry::<Coalescing>(),
     entry::<CompareRuns>(),
     entry::<CpuAosSoa>(),
@@ -140,6 +147,7 @@ pub const MODELS: &[Entry] = &[
     entry::<TrainingStep>(),
     entry::<TransposeModel>(),
     entry::<Utilisation>(),
+    entry::<ZeroEstimate>(),
 ];
 
 /// The model called `id`.
