@@ -63,6 +63,15 @@ pub fn frame_text(snapshot: &Snapshot, frame: &Frame) -> String {
     format!("{}:{} {}", snapshot.text(frame.file), frame.line, snapshot.text(frame.name)).trim_end().to_owned()
 }
 
+/// `file.py:12 function` without the folders of the file.
+pub fn short_text(text: &str) -> &str {
+    // A function's name may hold slashes of its own: only what stands before the line counts.
+    let digit = |at: usize| text[at + 1..].starts_with(|c: char| c.is_ascii_digit());
+    let end = text.match_indices(':').map(|(at, _)| at).find(|at| digit(*at)).unwrap_or(0);
+    let start = text[..end].rfind(['/', '\\']).map_or(0, |at| at + 1);
+    &text[start..]
+}
+
 /// The same words in both languages.
 pub(crate) fn same(text: &str) -> Localized {
     Localized::both(text, text)
@@ -84,6 +93,14 @@ pub fn is_library(file: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_place_has_no_folders() {
+        assert_eq!(short_text("kernels/peers/snapshots.py:101 train"), "snapshots.py:101 train");
+        assert_eq!(short_text("C:\\run\\a.py:3 <module>"), "a.py:3 <module>");
+        assert_eq!(short_text("train.py:7 a/b"), "train.py:7 a/b");
+        assert_eq!(short_text("no stack"), "no stack");
+    }
 
     #[test]
     fn the_readers_own_files_are_not_a_library() {

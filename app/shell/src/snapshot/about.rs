@@ -35,8 +35,8 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, snapshot: &Snapshot, analysi
         list_ui(ui, tokens, lang, SETTINGS, &settings);
         let phase =
             |phase: &vramlab_snapshot::steps::Phase| format!("{} → {}  {}", phase.from, phase.until, phase.name);
-        let phases: Vec<String> = analysis.steps.phases.iter().map(phase).collect();
-        list_ui(ui, tokens, lang, PHASES, &phases);
+        let phases = analysis.steps.phases.iter();
+        list_of(ui, tokens, lang, PHASES, &phases.clone().take(MOST).map(phase).collect::<Vec<_>>(), phases.len());
         let unknown: Vec<String> = snapshot.unknown.iter().map(|(name, n)| format!("{name} × {n}")).collect();
         list_ui(ui, tokens, lang, UNKNOWN, &unknown);
         list_ui(ui, tokens, lang, WARNINGS, &snapshot.warnings);
@@ -63,6 +63,11 @@ fn before_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, (n, sum): (usize, u64)) {
 
 /// A group of lines; nothing for none.
 fn list_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, title: Text, lines: &[String]) {
+    list_of(ui, tokens, lang, title, lines, lines.len());
+}
+
+/// The first lines of `n`.
+fn list_of(ui: &mut Ui, tokens: &Tokens, lang: Lang, title: Text, lines: &[String], n: usize) {
     if lines.is_empty() {
         return;
     }
@@ -72,8 +77,8 @@ fn list_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, title: Text, lines: &[Strin
         for line in lines.iter().take(MOST) {
             ui.add(Label::new(RichText::new(line).font(tokens.font(Type::MonoSmall)).color(tokens.muted)).wrap());
         }
-        if lines.len() > MOST {
-            parts::label(ui, tokens, &MORE.get(lang).replace("{}", &(lines.len() - MOST).to_string()));
+        if n > MOST {
+            parts::label(ui, tokens, &MORE.get(lang).replace("{}", &(n - MOST).to_string()));
         }
     });
     ui.add_space(tokens.space.s);

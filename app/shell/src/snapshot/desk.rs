@@ -33,6 +33,8 @@ pub struct Opened {
     pub number: usize,
     pub rules: super::rules::Rules,
     pub sizes: super::filters::Sizes,
+    /// Pools of the segments at the end, in order.
+    pub pools: Vec<(u64, u64)>,
     pub answers: super::answer::Answers,
     pub timeline: Timeline,
     pub map: SegmentMap,
@@ -122,7 +124,7 @@ impl Desk {
         let stems = self.open_stems();
         let is_example = |name: &&str| examples().any(|path| stem(path) == *name);
         let is_part = examples().any(|path| path.ends_with(&opened.name));
-        if is_part && stems.iter().all(|name| is_example(name)) {
+        if is_part && stems.iter().all(is_example) {
             let files = match stems.as_slice() {
                 [one] => (*one).into(),
                 several => several.iter().map(|name| Value::from(*name)).collect::<Vec<_>>().into(),
@@ -283,6 +285,7 @@ impl Opened {
             number: 0,
             rules: super::rules::Rules::default(),
             sizes: super::filters::Sizes::default(),
+            pools: pools(&read.snapshot, read.analysis.device),
             name,
             n_bytes,
             timeline: Timeline::default(),
@@ -336,6 +339,12 @@ impl Opened {
         let cursor = params.get("cursor").and_then(Value::as_u64).map(|cursor| cursor as usize);
         self.look.cursor = cursor.unwrap_or(self.peak).min(n);
     }
+}
+
+fn pools(snapshot: &Snapshot, device: usize) -> Vec<(u64, u64)> {
+    let of_device = snapshot.segments.iter().filter(|segment| segment.device as usize == device);
+    let known: std::collections::BTreeSet<(u64, u64)> = of_device.map(|segment| segment.pool).collect();
+    known.into_iter().collect()
 }
 
 /// The snapshots that are part of the program.

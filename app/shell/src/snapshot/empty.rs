@@ -37,12 +37,27 @@ const CHOOSE: Text = Text::new("选择文件…", "Choose a file…");
 const NO_FILE: Text = Text::new("手边没有？先看示例", "None at hand? Look at an example");
 const RECORDED: Text = Text::new("都在一张 H200 上用 PyTorch 2.11 录下。", "Recorded on an H200 with PyTorch 2.11.");
 /// The examples with what runs in them; another file of the folder goes by its name.
-const EXAMPLES: [(&str, Text); 2] = [
+const EXAMPLES: [(&str, Text); 8] = [
     ("mlp_adam", Text::new("训练：四层 MLP，Adam，三步", "training: four linear layers, Adam, three steps")),
+    (
+        "training_loop",
+        Text::new("训练：小 GPT，混合精度，AdamW，12 步", "training: a small GPT, mixed precision, AdamW, 12 steps"),
+    ),
+    ("oom", Text::new("训练：batch 翻倍，直到显存不足", "training: the batch doubles until memory runs out")),
+    ("leak", Text::new("训练：每步漏掉一个张量", "training: a tensor is kept each step")),
     (
         "kv_cat",
         Text::new("推理：KV cache 每步 torch.cat，300 步", "inference: a KV cache grown by torch.cat, 300 steps"),
     ),
+    (
+        "kv_growth",
+        Text::new(
+            "推理：六层 KV cache，每个 token 拼接一次",
+            "inference: six layers of KV cache, concatenated with every token",
+        ),
+    ),
+    ("graph_pool", Text::new("推理：两个 CUDA graph 的私有池", "inference: the private pool of two CUDA graphs")),
+    ("fragmentation", Text::new("碎片：空闲的够，单块都不够", "fragmentation: enough is free, in pieces too small")),
 ];
 const OPEN: Text = Text::new("打开示例 · {}", "Open the example · {}");
 
@@ -72,13 +87,25 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, actions: &mut Vec<Action>) {
         parts::note(ui, tokens, RECORDED.get(lang), tokens.muted);
         ui.add_space(tokens.space.xs);
         ui.horizontal_wrapped(|ui| {
-            for path in &examples {
+            for path in in_order(&examples) {
                 let name = desk::stem(path);
-                let words = EXAMPLES.iter().find(|(known, _)| *known == name).map_or(name, |(_, text)| text.get(lang));
+                let words = words_of(name).map_or(name, |text| text.get(lang));
                 if widgets::secondary(ui, tokens, &OPEN.get(lang).replace("{}", words)).clicked() {
                     actions.push(Action::OpenExample((*path).to_owned()));
                 }
             }
         });
     });
+}
+
+/// What runs in an example.
+pub fn words_of(stem: &str) -> Option<Text> {
+    EXAMPLES.iter().find(|(known, _)| *known == stem).map(|(_, text)| *text)
+}
+
+/// As the list above has them, others last.
+fn in_order<'a>(examples: &[&'a str]) -> Vec<&'a str> {
+    let mut all = examples.to_vec();
+    all.sort_by_key(|path| EXAMPLES.iter().position(|(known, _)| *known == desk::stem(path)).unwrap_or(EXAMPLES.len()));
+    all
 }

@@ -52,8 +52,8 @@ const STACKS_HINT: Text = Text::new(
 );
 const SIZES: Text = Text::new("申请的大小", "Sizes of requests");
 const SIZES_HINT: Text = Text::new(
-    "窗口之内，每根柱一个 2 的幂。点一根，日志只留它。",
-    "Those in the window, a bar for each power of two. Press one to narrow the log to it.",
+    "窗口之内，每根柱一个 2 的幂。点一根，所有的图和日志都只留它。",
+    "Those in the window, a bar for each power of two. Press one to narrow every figure and the log to it.",
 );
 
 fn small(ui: &mut Ui, tokens: &Tokens, text: &str) {
@@ -98,6 +98,10 @@ fn bands_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &Opened) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = tokens.space.m;
         for (idx, band) in scene.bands.all.iter().enumerate() {
+            // All others have a colour, but nothing to name while there are none.
+            if band.key.is_none() && band.value(opened.look.cursor) == 0 {
+                continue;
+            }
             let size = show::bytes_binary(Bytes(band.value(opened.look.cursor)));
             let words = format!("{}  {size}", band.label.get(lang));
             vramlab_views::snapshot::band_chip(ui, tokens, scene.color(tokens, idx), &words, false);

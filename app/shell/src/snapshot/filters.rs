@@ -126,9 +126,7 @@ fn streams_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
 }
 
 fn pools_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
-    let device = opened.scene.analysis.device;
-    let of_device = opened.scene.snapshot.segments.iter().filter(|segment| segment.device as usize == device);
-    let known: std::collections::BTreeSet<(u64, u64)> = of_device.map(|segment| segment.pool).collect();
+    let known = opened.pools.clone();
     if known.len() < 2 {
         return;
     }

@@ -5,6 +5,7 @@ use egui::{Align2, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2
 use vramlab_kit::paint;
 use vramlab_kit::tokens::{Tokens, Type};
 use vramlab_snapshot::compare::{Change, Fate};
+use vramlab_snapshot::sites::short_text;
 use vramlab_units::{Bytes, Lang, Text, show};
 
 const NONE: Text = Text::new("两份里占着的完全一样", "both hold exactly the same");
@@ -110,7 +111,7 @@ fn row_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, change: &Change, most: u64, 
         );
         (label, bar)
     };
-    let label = paint::elided(ui, tokens, Type::Note, tokens.ink, &name, label_width);
+    let label = paint::elided(ui, tokens, Type::Note, tokens.ink, short_text(&name), label_width);
     painter.galley(pos2(rect.left() + px(4.0), line - label.size().y / 2.0), label, tokens.ink);
     paint_bar(&painter, tokens, bar, change, most);
     response.on_hover_text(words);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use vramlab_kit::paint;
 use vramlab_kit::tokens::{Tokens, Type};
 use vramlab_snapshot::analysis::{Node, icicle, icicle_of};
-use vramlab_snapshot::sites::{frame_text, is_library};
+use vramlab_snapshot::sites::{frame_text, is_library, short_text};
 use vramlab_units::{Bytes, Lang, Text, show};
 
 const ALL: Text = Text::new("全部", "everything");
@@ -117,7 +117,7 @@ impl Icicle {
         ui.painter().rect(cell, 2.0, fill, tokens.stroke(1.0, tokens.line), StrokeKind::Inside);
         if width > tokens.px(40.0) {
             let color = if is_own { tokens.ink } else { tokens.muted };
-            let text = format!("{name} · {size}");
+            let text = format!("{} · {size}", short_text(&name));
             let galley = paint::elided(ui, tokens, Type::Small, color, text, width - tokens.px(10.0));
             let at = pos2(cell.left() + tokens.px(5.0), cell.center().y - galley.size().y / 2.0);
             ui.painter().with_clip_rect(cell.intersect(ui.clip_rect())).galley(at, galley, color);

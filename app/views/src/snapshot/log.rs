@@ -8,6 +8,7 @@ use super::words;
 use egui::{Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 use vramlab_kit::paint;
 use vramlab_kit::tokens::{Tokens, Type};
+use vramlab_snapshot::sites::short_text;
 use vramlab_snapshot::{Action, Event};
 use vramlab_units::{Bytes, Lang, Text, show};
 
@@ -131,7 +132,7 @@ fn line(ui: &mut Ui, tokens: &Tokens, lang: Lang, scene: &Scene, look: &Look, id
     }
     let room = rect.width() - x - px(4.0);
     if room > px(24.0) {
-        put(x, site.to_owned(), Type::Small, tokens.ink, room, false);
+        put(x, short_text(site).to_owned(), Type::Small, tokens.ink, room, false);
     }
     let is_pressed = response.clicked();
     response.on_hover_ui(|ui| {

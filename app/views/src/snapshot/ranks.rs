@@ -8,6 +8,7 @@ use std::sync::Arc;
 use vramlab_kit::paint;
 use vramlab_kit::tokens::{Tokens, Type};
 use vramlab_snapshot::ranks::{Ranks as Found, SiteSpread};
+use vramlab_snapshot::sites::short_text;
 use vramlab_units::{Bytes, Lang, Text, show};
 
 const LANE: Text = Text::new(
@@ -244,7 +245,7 @@ fn site_ui(
     response.widget_info(|| WidgetInfo::labeled(egui::Role::Label, true, &words));
     let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
     let width = if is_narrow { rect.width() - tokens.px(96.0) } else { rect.width() * 0.42 };
-    let label = paint::elided(ui, tokens, Type::Note, tokens.ink, site.label.get(lang), width);
+    let label = paint::elided(ui, tokens, Type::Note, tokens.ink, short_text(site.label.get(lang)), width);
     let line = if is_narrow { rect.top() + tokens.px(12.0) } else { rect.center().y };
     painter.galley(pos2(rect.left() + 4.0, line - label.size().y / 2.0), label, tokens.ink);
     let gap = format!("Δ {}", bytes(site.gap()));

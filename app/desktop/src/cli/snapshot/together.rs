@@ -40,8 +40,11 @@ impl Moment {
 }
 
 fn signed(change: i64) -> String {
-    let sign = if change < 0 { "−" } else { "+" };
-    format!("{sign}{}", size(change.unsigned_abs()))
+    match change {
+        0 => "±0".to_owned(),
+        change if change < 0 => format!("−{}", size(change.unsigned_abs())),
+        change => format!("+{}", size(change.unsigned_abs())),
+    }
 }
 
 fn share(share: f64) -> String {

@@ -329,6 +329,10 @@ pub fn cut(text: &str, most: usize) -> String {
     if n <= most {
         return text.to_owned();
     }
+    // Folders go first.
+    if let Some((_, rest)) = text.split_once('/') {
+        return cut(rest, most);
+    }
     let tail: String = text.chars().skip(n + 1 - most).collect();
     format!("…{tail}")
 }
