@@ -349,7 +349,7 @@ impl Question {
         if args.has("is_growing") {
             given.is_growing = args.flag("is_growing");
         }
-        given.check()?;
+        given.check().map_err(|error| blame(args, error))?;
         let preset = if given == preset.given() { preset } else { Preset::Custom };
         Ok(Self { preset, given })
     }
@@ -369,6 +369,15 @@ impl Question {
             self.given = preset.given();
         }
         self.preset = preset;
+    }
+}
+
+/// An error about a number that a case brought names the given one that does not go with it.
+fn blame(args: &Args, error: FieldError) -> FieldError {
+    let is_given = |field: &&Field| args.has(field.key());
+    match Field::ALL.iter().find(is_given) {
+        Some(given) if !args.has(error.field()) => FieldError::conflict(given.key(), error.to_string()),
+        _ => error,
     }
 }
 
