@@ -2,6 +2,8 @@
 //! the same for author's figures.
 
 #[cfg(test)]
+mod allocator;
+#[cfg(test)]
 mod author;
 #[cfg(test)]
 mod behave;
