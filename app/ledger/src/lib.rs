@@ -18,7 +18,7 @@ mod tape;
 mod timeline;
 
 pub use plan::{Attention, Net, Norm, Optimizer, Plan, PlanError, Precision, Update};
-pub use replay::{Figures, Place, Start, figures};
+pub use replay::{Figures, Place, Start, figures, rounded};
 pub use run::{Run, record};
 pub use tape::{Event, Item, Mark, Owner, Tape};
 pub use timeline::{Band, Holder, Part, Peak, Phase, Timeline, live_at};

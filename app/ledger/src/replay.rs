@@ -170,3 +170,25 @@ fn peak(allocator: &Caching<Endless>) -> u64 {
 fn reserved(allocator: &Caching<Endless>) -> u64 {
     allocator.stats().get(Metric::ReservedBytes, Class::All).current
 }
+
+/// The figures without an allocator: every request rounded to 512 bytes, nothing left unsplit. `reserved` is 0.
+pub fn rounded(tape: &Tape) -> Vec<Figures> {
+    let size = |item: u32| tape.items[item as usize].bytes.next_multiple_of(512);
+    let (mut held, mut peak) = (0, 0);
+    let mut steps = Vec::new();
+    let mut now = Figures::default();
+    for event in &tape.events {
+        match event {
+            Event::Request(item) => held += size(*item),
+            Event::Free(item) => held -= size(*item),
+            Event::Mark(Mark::AfterModel) => {}
+            Event::Mark(Mark::StepStart) => peak = held,
+            Event::Mark(Mark::AfterForward) => (now.after_forward, now.peak_forward) = (held, peak),
+            Event::Mark(Mark::AfterBackward) => (now.after_backward, now.peak_backward) = (held, peak),
+            Event::Mark(Mark::AfterStep) => (now.after_step, now.peak_step) = (held, peak),
+            Event::Mark(Mark::StepEnd) => steps.push(std::mem::take(&mut now)),
+        }
+        peak = peak.max(held);
+    }
+    steps
+}
