@@ -61,6 +61,11 @@ const ACTIONS: &[(u32, Action)] = &[
     (22, Action::UserDefined),
 ];
 
+/// What a text, a stack and a frame cost beside their characters and frames: their places in the tables.
+const TEXT_BYTES: usize = 80;
+const STACK_BYTES: usize = 48;
+const FRAME_BYTES: usize = 40;
+
 /// The heap, and the flat arrays.
 pub struct Compactor {
     pub slots: Vec<Slot>,
@@ -72,6 +77,12 @@ pub struct Compactor {
     pub texts: Vec<String>,
     by_text: FastMap<String, TextId>,
     pub events: Vec<Event>,
+    /// Events are counted and not kept; of each only its time is.
+    pub counts_only: bool,
+    pub times: Vec<u64>,
+    /// Bytes of the texts, and values in the lists that are not yet taken apart.
+    n_text_bytes: usize,
+    pub n_values: usize,
     pub frames: Vec<Frame>,
     by_frame: FastMap<Frame, u32>,
     pub stack_ends: Vec<u32>,
@@ -95,6 +106,10 @@ impl Default for Compactor {
             texts,
             by_text,
             events: Vec::new(),
+            counts_only: false,
+            times: Vec::new(),
+            n_text_bytes: 0,
+            n_values: 0,
             frames: Vec::new(),
             by_frame: FastMap::default(),
             stack_ends: vec![0],
@@ -108,11 +123,21 @@ impl Default for Compactor {
 }
 
 impl Compactor {
+    /// Memory taken, about, bytes.
+    pub fn held(&self) -> u64 {
+        let texts = 2 * self.n_text_bytes + self.texts.len() * TEXT_BYTES;
+        let stacks = self.stack_frames.capacity() * 4 + self.stack_ends.len() * STACK_BYTES;
+        let events = self.events.capacity() * size_of::<Event>() + self.times.capacity() * 8;
+        let slots = self.slots.capacity() * size_of::<Slot>() + self.n_values * size_of::<Value>();
+        (texts + stacks + events + slots + self.frames.len() * FRAME_BYTES) as u64
+    }
+
     pub fn text(&mut self, text: &str) -> TextId {
         if let Some(id) = self.by_text.get(text) {
             return *id;
         }
         let id = TextId(self.texts.len() as u32);
+        self.n_text_bytes += text.len();
         self.texts.push(text.to_owned());
         self.by_text.insert(text.to_owned(), id);
         id
@@ -171,6 +196,10 @@ impl Compactor {
         }
         self.spare.push(pairs);
         self.vacant.push(slot);
+        if self.counts_only {
+            self.times.push(event.time_us);
+            return Value::Event(self.times.len() as u32 - 1);
+        }
         self.events.push(event);
         Value::Event(self.events.len() as u32 - 1)
     }
@@ -204,12 +233,14 @@ impl Compactor {
             _ => return StackId(0),
         };
         self.scratch.clear();
-        self.scratch.extend(list.iter().filter_map(|item| match item {
+        let wanted = if self.counts_only { &[][..] } else { list };
+        self.scratch.extend(wanted.iter().filter_map(|item| match item {
             Value::Frame(idx) => Some(*idx),
             _ => None,
         }));
         let id = self.intern_stack();
         if let Slot::List(mut list) = std::mem::replace(&mut self.slots[slot as usize], Slot::Stack(id)) {
+            self.n_values = self.n_values.saturating_sub(list.len());
             list.clear();
             self.spare_lists.push(list);
         }

@@ -2,8 +2,8 @@
 //!
 //! Read `model.rs` first: what a snapshot is once it has been read. `pickle.rs` runs the opcodes of Python's pickles over
 //! a few plain types and nothing else; `compact.rs` turns finished dictionaries into events and frames at once, so that a
-//! file of a million events needs little more than itself; `read.rs` makes the model of what is left. `start.rs` walks
-//! back to the state before the first event, `replay.rs` forward again through `vramlab_alloc`.
+//! file of a million events needs little more than itself; `read.rs` makes the model of what is left. `range.rs` keeps a part of
+//! the events. `start.rs` walks back to the state before the first event, `replay.rs` forward again through `vramlab_alloc`.
 //!
 //! What is asked of a snapshot begins at `analysis.rs`: every block's life and the running totals (`lives.rs`,
 //! `timeline.rs`), who held the memory (`peak.rs`, `bands.rs`, `sites.rs`, `roles.rs`), steps and what grows over them
@@ -28,6 +28,7 @@ pub mod pickle;
 pub mod policies;
 pub mod pools;
 pub mod ranks;
+mod range;
 mod read;
 pub mod replay;
 pub mod roles;
@@ -42,7 +43,9 @@ mod unpack;
 pub mod what_if;
 
 pub use analysis::{Analysis, Options};
-pub use model::{Action, Annotation, Block, BlockState, Event, Frame, Segment, Snapshot, StackId};
+pub use model::{Action, Annotation, Block, BlockState, Event, Frame, Segment, Shown, Snapshot, StackId};
 pub use pickle::PickleError;
-pub use read::{ReadError, read};
+pub use range::{Range, read_range};
+pub use read::{Counts, DeviceCount, ReadError, count, read, read_with};
+pub use pickle::Progress;
 pub use unpack::unpacked_head;

@@ -109,8 +109,19 @@ pub struct Snapshot {
     pub stack_frames: Vec<u32>,
     /// Fields that this program does not know, with how often they stood there.
     pub unknown: BTreeMap<String, u64>,
-    /// What is contradictory, e.g. blocks that do not fill their segment.
+    /// What is missing or contradictory, e.g. blocks that do not fill their segment.
     pub warnings: Vec<String>,
+    /// Of each device, which part of its events is here; empty if all are.
+    pub shown: Vec<Shown>,
+}
+
+/// A part of a device's events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    pub from: usize,
+    pub until: usize,
+    /// In the file.
+    pub n_events: usize,
 }
 
 impl Snapshot {

@@ -53,7 +53,22 @@ pub enum PickleError {
     Damaged { offset: usize, what: &'static str },
     #[error("byte {offset}: pickle protocol {version}; 0 to 5 are read")]
     Protocol { offset: usize, version: u8 },
+    #[error("reading was cancelled at byte {offset}")]
+    Cancelled { offset: usize },
+    #[error("reading needs about {needs} bytes of memory; {limit} are allowed")]
+    TooLarge { needs: u64, limit: u64 },
 }
+
+/// How far reading has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub done: usize,
+    pub n_bytes: usize,
+}
+
+/// Asked every so many opcodes, whether to go on.
+pub type Watch<'w> = &'w mut dyn FnMut(Progress) -> bool;
+const OPCODES_A_LOOK: usize = 1 << 16;
 
 /// A remembered value; slots are remembered with their generation, because they are used again.
 #[derive(Clone, Copy)]
@@ -98,16 +113,35 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Runs to STOP; the result is what stands on the stack.
-    pub fn run(&mut self) -> Step<Value> {
+    /// Runs to STOP; the result is what stands on the stack. `limit` bounds the memory that is taken, bytes.
+    pub fn run(&mut self, limit: usize, watch: Watch<'_>) -> Step<Value> {
         loop {
-            self.op_at = self.at;
-            let code = self.byte("an opcode")?;
-            if code == b'.' {
-                return self.pop();
+            for _ in 0..OPCODES_A_LOOK {
+                self.op_at = self.at;
+                let code = self.byte("an opcode")?;
+                if code == b'.' {
+                    return self.pop();
+                }
+                self.step(code)?;
             }
-            self.step(code)?;
+            let held = self.held();
+            if held > limit as u64 {
+                let needs = held.saturating_mul(self.bytes.len() as u64) / (self.at as u64).max(1);
+                return Err(PickleError::TooLarge { needs: needs.max(held), limit: limit as u64 });
+            }
+            if !watch(Progress { done: self.at, n_bytes: self.bytes.len() }) {
+                return Err(PickleError::Cancelled { offset: self.at });
+            }
         }
+    }
+
+    /// Memory taken, about, bytes.
+    fn held(&self) -> u64 {
+        let own = self.stack.capacity() * size_of::<Value>()
+            + self.marks.capacity() * size_of::<usize>()
+            + self.memo.capacity() * size_of::<Option<Remembered>>()
+            + self.generations.capacity() * size_of::<u32>();
+        own as u64 + self.heap.held()
     }
 
     fn step(&mut self, code: u8) -> Step<()> {
@@ -435,6 +469,7 @@ impl<'a> Machine<'a> {
         let items = &self.stack[mark..];
         match list {
             Some(Value::Slot(slot)) if matches!(self.heap.slots[slot as usize], Slot::List(_)) => {
+                self.heap.n_values += items.len();
                 if let Slot::List(list) = &mut self.heap.slots[slot as usize] {
                     list.extend_from_slice(items);
                 }

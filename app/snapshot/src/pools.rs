@@ -26,6 +26,10 @@ impl PoolKey {
 /// (`graph_pool_handle()`, `MemPool`) as (0, n).
 pub fn name(pool: Option<(u64, u64)>) -> Localized {
     match pool {
+        // The replay found that there must have been one.
+        Some((u64::MAX, n)) => {
+            Localized::both(format!("没有留名的图池 {}", n + 1), format!("unnamed graph pool {}", n + 1))
+        }
         Some((0, 0)) => Localized::both("默认池", "default pool"),
         Some((n, 0)) => Localized::both(format!("CUDA graph 的池 {n}"), format!("pool of CUDA graph {n}")),
         Some((0, n)) => Localized::both(format!("自建的池 {n}"), format!("pool {n} of the program's own")),

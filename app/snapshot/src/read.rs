@@ -2,7 +2,7 @@
 
 use crate::compact::Compactor;
 use crate::model::{Action, Annotation, Block, BlockState, Event, Segment, Snapshot};
-use crate::pickle::{Machine, PickleError, Slot, Value};
+use crate::pickle::{Machine, PickleError, Slot, Value, Watch};
 use crate::unpack::{UnpackError, unpack};
 
 /// Why a file is not a snapshot.
@@ -18,12 +18,76 @@ pub enum ReadError {
     Wrong { path: String, found: &'static str, legal: &'static str },
 }
 
-/// Reads a snapshot, plain, gzipped or compressed by zstd. `limit` bounds what a compressed file may unpack to, bytes.
+/// Reads a snapshot, plain, gzipped or compressed by zstd. `limit` bounds what a compressed file may unpack to, and what
+/// the reader itself may take, bytes.
 pub fn read(bytes: &[u8], limit: usize) -> Result<Snapshot, ReadError> {
+    read_with(bytes, limit, &mut |_| true)
+}
+
+/// As [`read`]; `watch` hears how far it has come, and ends it by answering false.
+pub fn read_with(bytes: &[u8], limit: usize, watch: Watch<'_>) -> Result<Snapshot, ReadError> {
     let unpacked = unpack(bytes, limit)?;
     let mut machine = Machine::new(unpacked.as_deref().unwrap_or(bytes));
-    let root = machine.run()?;
-    Reader { heap: machine.heap, out: Snapshot::default() }.snapshot(root)
+    let root = machine.run(limit, watch)?;
+    let heap = machine.heap;
+    drop(unpacked);
+    Reader { heap, out: Snapshot::default() }.snapshot(root)
+}
+
+/// What a file holds, without its events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Unpacked.
+    pub n_bytes: usize,
+    pub devices: Vec<DeviceCount>,
+}
+
+/// The events of a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceCount {
+    pub n_events: usize,
+    /// Times of the first and the last, µs; 0 if not recorded.
+    pub first_us: u64,
+    pub last_us: u64,
+}
+
+impl Counts {
+    pub fn n_events(&self) -> usize {
+        self.devices.iter().map(|device| device.n_events).sum()
+    }
+}
+
+/// Counts the events of a snapshot, and keeps none.
+pub fn count(bytes: &[u8], limit: usize) -> Result<Counts, ReadError> {
+    let unpacked = unpack(bytes, limit)?;
+    let bytes = unpacked.as_deref().unwrap_or(bytes);
+    let mut machine = Machine::new(bytes);
+    machine.heap.counts_only = true;
+    let root = machine.run(limit, &mut |_| true)?;
+    let reader = Reader { heap: machine.heap, out: Snapshot::default() };
+    let fields = match reader.root(root)? {
+        Root::Segments => Vec::new(),
+        Root::Whole(fields) => fields,
+    };
+    let mut out = Counts { n_bytes: bytes.len(), devices: Vec::new() };
+    for device in reader.field(&fields, "device_traces").map(|value| reader.items(value)).unwrap_or_default() {
+        let events = reader.items(device);
+        let time = |value: Option<&Value>| match value {
+            Some(Value::Event(idx)) => reader.heap.times.get(*idx as usize).copied().unwrap_or(0),
+            _ => 0,
+        };
+        let (first_us, last_us) = (time(events.first()), time(events.last()));
+        out.devices.push(DeviceCount { n_events: events.len(), first_us, last_us });
+    }
+    Ok(out)
+}
+
+/// What stands at the top of a file.
+enum Root {
+    /// The dictionary of `_snapshot()`.
+    Whole(Vec<(Value, Value)>),
+    /// The bare list of `memory_snapshot()`.
+    Segments,
 }
 
 struct Reader {
@@ -32,16 +96,38 @@ struct Reader {
 }
 
 impl Reader {
+    /// A list of segments is a snapshot too; any other list is not.
+    fn root(&self, root: Value) -> Result<Root, ReadError> {
+        if let Value::Slot(slot) = root
+            && let Slot::List(items) = &self.heap.slots[slot as usize]
+            && let Some(first) = items.first()
+            && let Ok(fields) = self.dict(*first, String::new)
+            && self.field(&fields, "blocks").is_some()
+            && self.field(&fields, "total_size").is_some()
+        {
+            return Ok(Root::Segments);
+        }
+        self.dict(root, || "the file".to_owned()).map(Root::Whole)
+    }
+
     fn snapshot(mut self, root: Value) -> Result<Snapshot, ReadError> {
-        let root = self.dict(root, || "the file".to_owned())?;
+        self.cycles(root);
+        let (root, segments) = match self.root(root)? {
+            Root::Segments => (Vec::new(), root),
+            Root::Whole(fields) => {
+                let segments = self.field(&fields, "segments").ok_or(ReadError::Missing { field: "segments" })?;
+                (fields, segments)
+            }
+        };
         let find = |key: &str, this: &Self| this.field(&root, key);
-        let segments = find("segments", &self).ok_or(ReadError::Missing { field: "segments" })?;
         for (idx, value) in self.list(segments, "segments")?.into_iter().enumerate() {
             let segment = self.segment(value, idx)?;
             self.out.segments.push(segment);
         }
-        let traces = find("device_traces", &self).ok_or(ReadError::Missing { field: "device_traces" })?;
-        self.traces(traces)?;
+        match find("device_traces", &self) {
+            Some(traces) => self.traces(traces)?,
+            None => self.out.warnings.push(NO_HISTORY.to_owned()),
+        }
         if let Some(settings) = find("allocator_settings", &self) {
             self.settings(settings);
         }
@@ -199,7 +285,40 @@ impl Reader {
 
     /// Contradictions that can be lived with.
     fn check(&mut self) {
-        self.out.warnings = self.out.segments.iter().flat_map(crate::segments::violations).collect();
+        self.out.warnings.extend(self.out.segments.iter().flat_map(crate::segments::violations));
+    }
+
+    /// A container that holds itself is read as far as it goes, and named. Without recursion: it may be deep.
+    fn cycles(&mut self, root: Value) {
+        // 0 is new, 1 open, 2 done.
+        let mut state = vec![0_u8; self.heap.slots.len()];
+        let mut open: Vec<(u32, usize)> = Vec::new();
+        let mut next = Some(root);
+        loop {
+            match next.take() {
+                Some(Value::Slot(slot)) if state[slot as usize] == 0 => {
+                    state[slot as usize] = 1;
+                    open.push((slot, 0));
+                }
+                Some(Value::Slot(slot)) if state[slot as usize] == 1 => {
+                    let depth = open.iter().rev().position(|(at, _)| *at == slot).map_or(0, |at| at + 1);
+                    self.out.warnings.push(format!("a container holds itself, {depth} deep; it is read once"));
+                    return;
+                }
+                _ => {}
+            }
+            let Some((slot, at)) = open.last_mut() else { return };
+            next = match &self.heap.slots[*slot as usize] {
+                Slot::List(items) | Slot::Tuple(items) => items.get(*at).copied(),
+                Slot::Dict(pairs) => pairs.get(*at).map(|pair| pair.1),
+                _ => None,
+            };
+            *at += 1;
+            if next.is_none() {
+                state[*slot as usize] = 2;
+                open.pop();
+            }
+        }
     }
 
     fn unknown_fields(&mut self, fields: &[(Value, Value)], path: &str, known: &[&str]) {
@@ -341,6 +460,9 @@ fn check_events(events: &[Event], device: usize) -> Result<(), ReadError> {
     Ok(())
 }
 
+/// Said of a file that has only the end.
+const NO_HISTORY: &str = "device_traces is missing: the file has no history, only what stood at the end; \
+                          torch.cuda.memory._record_memory_history() before the program records one";
 const STATES: &str = "active_allocated, active_pending_free or inactive";
 const SEGMENT_FIELDS: &[&str] = &[
     "device",

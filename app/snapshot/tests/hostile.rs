@@ -147,7 +147,6 @@ fn what_is_missing_or_of_a_wrong_kind_is_named() {
         (&b"\x80\x04N."[..], "the file is None; it must be a dictionary"),
         (b"\x80\x04}.", "segments is missing"),
         (b"\x80\x04}(\x8c\x08segmentsK\x01u.", "segments is an integer; it must be a list"),
-        (b"\x80\x04}(\x8c\x08segments]u.", "device_traces is missing"),
         (b"", "the file ends at byte 0"),
         (b"PK\x03\x04", "opcode 0x50"),
         (b"\x80\x04}(K\x01u.", "a key without a value"),

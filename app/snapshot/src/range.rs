@@ -1,0 +1,122 @@
+//! A part of a large recording: how many events there are, then only those that are wanted. What stood at the end of the
+//! part is walked back to, so that the part is a snapshot like any other.
+
+use crate::fast::FastMap;
+use crate::homes::{Homes, Labels};
+use crate::model::{Action, Block, BlockState, Event, Segment, Shown, Snapshot, StackId};
+use crate::read::{ReadError, read};
+use crate::replay::config_of;
+use crate::start::start;
+use vramlab_alloc::caching::{Live, Part};
+
+/// Which events are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The device; of the others only the segments are kept. Nothing: every device.
+    pub device: Option<usize>,
+    /// Events from here on, counted from 0 on each device.
+    pub from: usize,
+    /// Events before this one; a few less where the part would end on the way to a request.
+    pub until: usize,
+}
+
+/// Reads the events of a range.
+pub fn read_range(bytes: &[u8], limit: usize, range: &Range) -> Result<Snapshot, ReadError> {
+    let mut snapshot = read(bytes, limit)?;
+    snapshot.keep(range);
+    Ok(snapshot)
+}
+
+impl Snapshot {
+    /// Drops the events outside a range, and walks the segments back to its end.
+    pub fn keep(&mut self, range: &Range) {
+        let n_devices = self.traces.len();
+        let lengths: Vec<usize> = self.traces.iter().map(Vec::len).collect();
+        self.shown = lengths.iter().map(|n| Shown { from: 0, until: *n, n_events: *n }).collect();
+        for device in 0..n_devices {
+            let n = lengths[device];
+            if range.device.is_some_and(|wanted| wanted != device) {
+                self.traces[device] = Vec::new();
+                self.shown[device] = Shown { from: n, until: n, n_events: n };
+                continue;
+            }
+            let until = settled(&self.traces[device], range.until.min(n));
+            let from = range.from.min(until);
+            let tail = self.traces[device].split_off(until);
+            if !tail.is_empty() {
+                self.walk_back(device, tail);
+            }
+            self.traces[device].drain(..from);
+            self.traces[device].shrink_to_fit();
+            self.shown[device] = Shown { from, until, n_events: n };
+        }
+    }
+
+    /// Makes the segments of a device those before the events of `tail`.
+    fn walk_back(&mut self, device: usize, tail: Vec<Event>) {
+        let (of_device, others): (Vec<Segment>, Vec<Segment>) =
+            std::mem::take(&mut self.segments).into_iter().partition(|segment| segment.device as usize == device);
+        let mut traces = vec![Vec::new(); device];
+        traces.push(tail);
+        let end = Snapshot { segments: of_device, traces, settings: self.settings.clone(), ..Snapshot::default() };
+        let config = config_of(&end).unwrap_or_default();
+        let homes = Homes::of(&end, device, &config);
+        let before = start(&end, device, &config, &homes, &Labels::default());
+        let stacks = self.stacks_of(device, &end.segments);
+        self.segments = others;
+        for part in &before.parts {
+            let pool = before.pools.get(part.private_pool as usize).copied().unwrap_or_default();
+            self.segments.push(segment(part, device as u32, pool, &end.segments, &stacks));
+        }
+        self.segments.sort_by_key(|segment| (segment.device, segment.address));
+    }
+
+    /// Who asked for the blocks that stand: the last request at each address, else what the end tells.
+    fn stacks_of(&self, device: usize, end: &[Segment]) -> FastMap<u64, StackId> {
+        let blocks = end.iter().flat_map(|segment| &segment.blocks);
+        let mut out: FastMap<u64, StackId> = blocks.map(|block| (block.address, block.stack)).collect();
+        for event in self.traces.get(device).into_iter().flatten() {
+            if event.action == Action::Alloc {
+                out.insert(event.address, event.stack);
+            }
+        }
+        out
+    }
+}
+
+fn segment(part: &Part, device: u32, pool: (u64, u64), end: &[Segment], stacks: &FastMap<u64, StackId>) -> Segment {
+    let known = end.iter().find(|segment| segment.address == part.address);
+    let mut out = Segment {
+        device,
+        address: part.address,
+        size: part.size,
+        stream: part.stream,
+        is_small: part.is_small,
+        pool,
+        is_expandable: part.is_expandable,
+        stack: known.map(|segment| segment.stack).unwrap_or_default(),
+        blocks: Vec::with_capacity(part.live.len() * 2 + 1),
+    };
+    let hole = |address: u64, until: u64| Block {
+        address,
+        size: until - address,
+        requested: 0,
+        state: BlockState::Inactive,
+        stack: StackId(0),
+    };
+    let mut next = part.address;
+    for Live { address, size, requested, is_pending } in part.live.iter().copied() {
+        if address > next {
+            out.blocks.push(hole(next, address));
+        }
+        let state = if is_pending { BlockState::Pending } else { BlockState::Allocated };
+        let stack = stacks.get(&address).copied().unwrap_or_default();
+        out.blocks.push(Block { address, size, requested, state, stack });
+        next = address.saturating_add(size);
+    }
+    let end = part.address.saturating_add(part.size);
+    if end > next {
+        out.blocks.push(hole(next, end));
+    }
+    out
+}
