@@ -91,6 +91,9 @@ fn instances(library: &Library) -> Instances {
     let mut out = Instances::new();
     for (id, experiment) in library.experiments.iter().filter(|(_, found)| found.backend == Backend::Cuda) {
         let kernel = library.get(id).unwrap().1;
+        if kernel.cuda_host.is_some() {
+            continue;
+        }
         let cuda = kernel.cuda.as_ref().unwrap_or_else(|| panic!("{id}: no [cuda] part"));
         let budget = plan::default_budget(&h200());
         let planned = plan::plan(experiment, kernel, &h200(), Mode::Full, budget, &Map::new());

@@ -6,6 +6,7 @@
 //! reference travels as a reading, so that an experiment can measure in units of it: clocks, neighbours and virtual
 //! machines shift both alike. Ladders of footprints and intensities are measured in GB/s and nanoseconds, without one.
 
+mod alloc;
 mod aos_soa;
 mod bench;
 mod chase;
@@ -58,6 +59,7 @@ pub struct Routine {
 
 /// Every routine, in alphabetical order of ids.
 pub const ROUTINES: &[Routine] = &[
+    alloc::ALLOC,
     aos_soa::AOS_SOA,
     chase::CHASE,
     false_sharing::FALSE_SHARING,
