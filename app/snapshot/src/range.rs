@@ -84,6 +84,14 @@ impl Snapshot {
     }
 }
 
+/// The device's memory changes on the way to a request: a part ends before such changes, not among them.
+fn settled(events: &[Event], until: usize) -> usize {
+    use Action::{SegmentAlloc, SegmentFree, SegmentMap, SegmentUnmap};
+    let changes = |event: &&Event| matches!(event.action, SegmentAlloc | SegmentFree | SegmentMap | SegmentUnmap);
+    let is_end = until == events.len();
+    if is_end { until } else { until - events[..until].iter().rev().take_while(changes).count() }
+}
+
 fn segment(part: &Part, device: u32, pool: (u64, u64), end: &[Segment], stacks: &FastMap<u64, StackId>) -> Segment {
     let known = end.iter().find(|segment| segment.address == part.address);
     let mut out = Segment {
