@@ -32,6 +32,7 @@ mod fields;
 pub mod gustafson;
 pub mod intensity_knee;
 pub mod largest_request;
+pub mod kv_cache;
 pub mod latency_cycles;
 pub mod leak_slope;
 pub mod littles_law;
@@ -56,6 +57,7 @@ pub mod thread_index;
 pub mod training_step;
 pub mod transpose;
 pub mod utilisation;
+pub mod weights;
 pub mod zero_estimate;
 
 pub use registry::{Entry, MODELS, eval, find};

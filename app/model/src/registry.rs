@@ -24,6 +24,7 @@ use crate::divergent_paths::DivergentPaths;
 use crate::false_sharing::FalseSharing;
 use crate::gustafson::Gustafson;
 use crate::intensity_knee::IntensityKnee;
+use crate::kv_cache::KvCache;
 use crate::largest_request::LargestRequest;
 use crate::latency_cycles::LatencyCycles;
 use crate::leak_slope::LeakSlope;
@@ -45,6 +46,7 @@ use crate::thread_index::ThreadIndex;
 use crate::training_step::TrainingStep;
 use crate::transpose::TransposeModel;
 use crate::utilisation::Utilisation;
+use crate::weights::Weights;
 use crate::zero_estimate::ZeroEstimate;
 use vramlab_units::{Args, FieldError, FieldSpec, Map, Text};
 
@@ -126,6 +128,7 @@ pub const MODELS: &[Entry] = &[
     entry::<FalseSharing>(),
     entry::<Gustafson>(),
     entry::<IntensityKnee>(),
+    entry::<KvCache>(),
     entry::<LargestRequest>(),
     entry::<LatencyCycles>(),
     entry::<LeakSlope>(),
@@ -147,6 +150,7 @@ pub const MODELS: &[Entry] = &[
     entry::<TrainingStep>(),
     entry::<TransposeModel>(),
     entry::<Utilisation>(),
+    entry::<Weights>(),
     entry::<ZeroEstimate>(),
 ];
 
