@@ -92,6 +92,7 @@ pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::access_map::AccessMap>(),
     entry::<crate::allocator_strips::AllocatorStrips>(),
     entry::<crate::bank_grid::BankGrid>(),
+    entry::<crate::bfc_bins::BfcBins>(),
     entry::<crate::memory_hierarchy::MemoryHierarchy>(),
     entry::<crate::bottleneck_panel::BottleneckPanel>(),
     entry::<crate::littles_law_conveyor::LittlesLawConveyor>(),
@@ -99,6 +100,7 @@ pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::roofline::Roofline>(),
     entry::<crate::sector_map::SectorMap>(),
     entry::<crate::thread_stepper::ThreadStepper>(),
+    entry::<crate::trace_policies::TracePolicies>(),
     entry::<crate::transpose_player::TransposePlayer>(),
     entry::<crate::util_meter::UtilMeter>(),
 ];
