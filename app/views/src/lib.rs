@@ -15,6 +15,7 @@ pub mod experiment_chart;
 mod figure;
 mod ink;
 mod lanes;
+mod ledger_timeline;
 mod littles_law_conveyor;
 mod memory_hierarchy;
 mod memory_package;

@@ -95,6 +95,7 @@ pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::bfc_bins::BfcBins>(),
     entry::<crate::memory_hierarchy::MemoryHierarchy>(),
     entry::<crate::bottleneck_panel::BottleneckPanel>(),
+    entry::<crate::ledger_timeline::LedgerTimeline>(),
     entry::<crate::littles_law_conveyor::LittlesLawConveyor>(),
     entry::<crate::memory_package::MemoryPackage>(),
     entry::<crate::roofline::Roofline>(),
