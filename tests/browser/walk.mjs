@@ -4,6 +4,7 @@ import { serve } from "./server.mjs";
 import { Stage } from "./stage.mjs";
 import { lessons } from "./lessons.mjs";
 import { faults } from "./faults.mjs";
+import { snapshot } from "./snapshot.mjs";
 import { pictures } from "./pictures.mjs";
 
 const [dist, playwright, target, chromium] = process.argv.slice(2);
@@ -11,7 +12,7 @@ const only = process.env.WALK_ONLY ?? "";
 const server = await serve(dist);
 const stage = new Stage({ server, playwright, chromium, pictures: target });
 await stage.start();
-for (const [name, suite] of Object.entries({ lessons, faults, pictures })) {
+for (const [name, suite] of Object.entries({ lessons, faults, snapshot, pictures })) {
   if (!only || only.split(",").includes(name)) await suite(stage, dist);
 }
 await stage.browser.close();

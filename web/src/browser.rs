@@ -97,6 +97,10 @@ impl Platform for Browser {
         }
     }
 
+    fn asks_above(&self) -> u64 {
+        200 << 20
+    }
+
     fn backend(&self, backend: Backend) -> BackendState {
         let (why, fix) = match backend {
             Backend::Cpu => (words::NO_CPU, words::NO_CPU_FIX),

@@ -3,7 +3,7 @@
 use crate::assets::in_words;
 use crate::shared::Shared;
 use crate::words;
-use vramlab_shell::intake::{HEAD_BYTES, is_head_enough};
+use vramlab_shell::intake::{HEAD_BYTES, is_head_enough, is_snapshot};
 use vramlab_shell::platform::Event;
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
@@ -11,6 +11,8 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 /// Largest file that is read into the tab's memory.
 const MAX_MIB: f64 = 256.0;
+/// A snapshot may be larger: a part of it is chosen, and only that is kept.
+const MAX_SNAPSHOT_MIB: f64 = 1024.0;
 const MIB: f64 = 1024.0 * 1024.0;
 
 /// Asks for files with the browser's own dialog.
@@ -37,17 +39,10 @@ pub fn pick(shared: &Shared) -> Result<(), JsValue> {
 pub fn read(shared: &Shared, file: web_sys::File) {
     let name = file.name();
     let n_bytes = file.size();
-    let is_whole = n_bytes / MIB <= MAX_MIB;
-    let part: Result<web_sys::Blob, JsValue> =
-        if is_whole { Ok(file.into()) } else { file.slice_with_f64_and_f64(0.0, HEAD_BYTES as f64) };
     let shared = shared.clone();
     spawn_local(async move {
-        let buffer = match part {
-            Ok(part) => JsFuture::from(part.array_buffer()).await,
-            Err(error) => Err(error),
-        };
-        let event = match buffer {
-            Ok(buffer) => arrived(&shared, name, js_sys::Uint8Array::new(&buffer).to_vec(), n_bytes, is_whole),
+        let event = match bytes_of(&file, n_bytes).await {
+            Ok((bytes, is_whole)) => arrived(&shared, name, bytes, n_bytes, is_whole),
             Err(error) => {
                 let text = shared.say(words::UNREADABLE).replace("{name}", &name);
                 Event::Note(text.replace("{why}", &in_words(&error)))
@@ -55,6 +50,23 @@ pub fn read(shared: &Shared, file: web_sys::File) {
         };
         shared.tell(event);
     });
+}
+
+/// The bytes of a file, and whether they are all of them.
+async fn bytes_of(file: &web_sys::Blob, n_bytes: f64) -> Result<(Vec<u8>, bool), JsValue> {
+    let mib = n_bytes / MIB;
+    if mib > MAX_MIB {
+        let head = buffer(&file.slice_with_f64_and_f64(0.0, HEAD_BYTES as f64)?).await?;
+        if mib > MAX_SNAPSHOT_MIB || !is_snapshot(&head, n_bytes as u64) {
+            return Ok((head, false));
+        }
+    }
+    Ok((buffer(file).await?, true))
+}
+
+async fn buffer(blob: &web_sys::Blob) -> Result<Vec<u8>, JsValue> {
+    let buffer = JsFuture::from(blob.array_buffer()).await?;
+    Ok(js_sys::Uint8Array::new(&buffer).to_vec())
 }
 
 /// What is told of the bytes: a file, the beginning of one that is only recognised, or that it is too large to open.
@@ -65,7 +77,8 @@ fn arrived(shared: &Shared, name: String, bytes: Vec<u8>, size: f64, is_whole: b
     }
     let found = format!("{:.0}", size / MIB);
     let text = shared.say(words::TOO_LARGE).replace("{name}", &name).replace("{found}", &found);
-    Event::Note(text.replace("{limit}", &format!("{MAX_MIB}")))
+    let limit = if is_snapshot(&bytes, n_bytes) { MAX_SNAPSHOT_MIB } else { MAX_MIB };
+    Event::Note(text.replace("{limit}", &format!("{limit}")))
 }
 
 /// Hands bytes out as a download.

@@ -79,6 +79,11 @@ pub fn is_head_enough(head: &[u8], n_bytes: u64) -> bool {
     matches!(use_of(recognise(Head { bytes: head, n_bytes }).kind), Use::Later { .. })
 }
 
+/// Whether a file that begins so is a memory snapshot: those are opened at almost any size.
+pub fn is_snapshot(head: &[u8], n_bytes: u64) -> bool {
+    recognise(Head { bytes: head, n_bytes }).kind == Kind::Snapshot
+}
+
 /// Kinds that are of use, as the page lists them.
 pub fn accepted() -> impl Iterator<Item = Kind> {
     Kind::ALL.into_iter().filter(|kind| use_of(*kind) != Use::No)

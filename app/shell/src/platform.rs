@@ -111,6 +111,10 @@ pub trait Platform {
     fn aside(&mut self, work: Box<dyn FnOnce() + Send>) {
         work();
     }
+    /// From this size on, bytes, a snapshot is asked about before it is read: reading takes several times as much memory.
+    fn asks_above(&self) -> u64 {
+        2 << 30
+    }
     /// Everything that happened since the last call.
     fn poll(&mut self) -> Vec<Event>;
 

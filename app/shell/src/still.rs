@@ -26,6 +26,8 @@ pub struct Inside {
     pub opened_urls: Vec<String>,
     pub routes: Vec<String>,
     pub n_picks: usize,
+    /// A snapshot larger than this is asked about before it is read.
+    pub asks_above: Option<u64>,
     /// Files on a disk, by path: what hangs over the window can be looked into, what was opened can be opened again.
     pub disk: BTreeMap<String, Vec<u8>>,
     /// The date, if it is not the usual one.
@@ -194,6 +196,10 @@ impl Platform for Still {
 
     fn cancel(&mut self, job_id: u64) {
         self.inside.borrow_mut().cancelled.push(job_id);
+    }
+
+    fn asks_above(&self) -> u64 {
+        self.inside.borrow().asks_above.unwrap_or(2 << 30)
     }
 
     fn poll(&mut self) -> Vec<Event> {

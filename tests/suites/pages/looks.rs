@@ -44,6 +44,8 @@ fn the_settings_draw_in_every_look() {
 fn a_snapshot_and_how_to_record_one_draw_in_every_look() {
     draws("/snapshot", 900.0);
     draws("/snapshot?file=mlp_adam&colour=site", 5_000.0);
+    draws("/snapshot?file=leak,graph_pool&show=compare", 7_000.0);
+    draws("/snapshot?file=leak,graph_pool,fragmentation&show=ranks", 7_000.0);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Several snapshots on the page at once, rules of the reader, filters that narrow every figure, and pasted tables.
 
 use super::{Desk, settings};
+use egui::Key;
 use egui_kittest::kittest::Queryable as _;
 use vramlab_shell::platform::Event;
 use vramlab_shell::settings::ThemeChoice;
@@ -154,4 +155,34 @@ fn a_memory_summary_is_explained_row_by_row() {
         assert!(words.contains("1.35\u{2009}GiB reserved, 837\u{2009}MiB in use"), "{path}: {words}");
         assert!(desk.has("_record_memory_history"), "the way to a snapshot is still there");
     }
+}
+
+/// A file that is large for where it is opened: its events are counted, a part is chosen, and the page says so.
+#[test]
+fn a_large_file_is_asked_about_first() {
+    let mut desk = desk();
+    desk.inside.borrow_mut().asks_above = Some(100_000);
+    // 90 KB of gzip: it unpacks to more than 1.2 MB.
+    desk.send(recording("kv_cat"));
+    desk.harness.run_ok();
+    let found = desk.said()["snapshot"].clone();
+    assert_eq!((&found["state"], &found["n_events"]), (&"asking".into(), &14_941.into()), "{found}");
+    assert!(desk.has("kv_cat.pickle.gz has 1.21\u{2009}MiB and 14941 events"), "{}", desk.notes());
+    let slider = desk.harness.get_by_label_contains("From event");
+    slider.focus();
+    desk.harness.run_ok();
+    for _ in 0..3 {
+        desk.press(Key::ArrowRight);
+    }
+    desk.click("Read this part");
+    desk.harness.run_ok();
+    let found = desk.said()["snapshot"].clone();
+    assert_eq!(found["state"], "open", "{found}");
+    let n = found["n_events"].as_u64().unwrap();
+    assert!(n < 14_941 && n > 0, "{found}");
+    assert!(desk.has("of 14941 were read"));
+    // Small files are read as ever.
+    desk.send(recording("mlp_adam"));
+    desk.harness.run_ok();
+    assert_eq!(desk.said()["snapshot"]["n_events"], 413);
 }

@@ -4,6 +4,7 @@
 use crate::app::App;
 use crate::platform::{Fetch, Platform};
 use crate::route::{Page, Route};
+use crate::snapshot::ask::Asking;
 use crate::snapshot::shelf::{Incoming, Shelf, named};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
@@ -69,6 +70,14 @@ pub enum State {
         n_bytes: u64,
         from: Receiver<Result<Read, String>>,
     },
+    /// A large file: its events are counted first.
+    Counting {
+        name: String,
+        n_bytes: u64,
+        from: Receiver<Result<Asking, String>>,
+    },
+    /// Which part of it is wanted is asked.
+    Asking(Box<Asking>),
     Failed {
         name: String,
         why: String,
@@ -161,11 +170,6 @@ impl Desk {
         self.state = State::Fetching { path: path.to_owned() };
     }
 
-    /// An example beside what is open.
-    pub fn wants_beside(&mut self, path: &str) {
-        self.shelf.queue(Incoming::Example(path.to_owned()));
-    }
-
     /// One step further with what is under way; true while another frame is wanted at once.
     pub fn advance(&mut self, platform: &mut dyn Platform) -> bool {
         let mut n = self.shelf.number_so_far();
@@ -196,7 +200,16 @@ impl State {
         match self {
             Self::Fetching { path } => (fetched(platform, path), true),
             Self::Waiting { name, bytes, is_told: false } => (Self::Waiting { name, bytes, is_told: true }, true),
+            Self::Waiting { name, bytes, is_told: true } if is_large(&bytes, platform.asks_above()) => {
+                (counting(platform, name, bytes), true)
+            }
             Self::Waiting { name, bytes, is_told: true } => (begun(platform, name, bytes), true),
+            Self::Counting { name, n_bytes, from } => match from.try_recv() {
+                Ok(Ok(asking)) => (Self::Asking(Box::new(asking)), true),
+                Ok(Err(why)) => (Self::Failed { name, why }, false),
+                Err(TryRecvError::Empty) => (Self::Counting { name, n_bytes, from }, false),
+                Err(TryRecvError::Disconnected) => (Self::Failed { name, why: LOST.en.to_owned() }, false),
+            },
             Self::Reading { name, n_bytes, from } => {
                 let mut state = heard(name, n_bytes, from);
                 if let Self::Open(opened) = &mut state {
@@ -229,6 +242,40 @@ fn begun(platform: &mut dyn Platform, name: String, bytes: Vec<u8>) -> State {
     platform.aside(Box::new(move || {
         // Nobody waits any more if another file was dropped meanwhile.
         let _gone = tell.send(read(bytes)).is_err();
+    }));
+    State::Reading { name, n_bytes, from }
+}
+
+/// Whether a file is asked about first. A compressed one unpacks to many times its size.
+fn is_large(bytes: &[u8], asks_above: u64) -> bool {
+    const PACKED: u64 = 8;
+    let is_packed = vramlab_snapshot::unpacked_head(bytes, 1).is_some();
+    bytes.len() as u64 > if is_packed { asks_above / PACKED } else { asks_above }
+}
+
+fn counting(platform: &mut dyn Platform, name: String, bytes: Vec<u8>) -> State {
+    let (tell, from) = channel();
+    let n_bytes = bytes.len() as u64;
+    let of = name.clone();
+    platform.aside(Box::new(move || {
+        let counted = vramlab_snapshot::count(&bytes, MAX_UNPACKED_BYTES).map_err(|error| error.to_string());
+        let asking = counted.map(|counts| Asking::new(of, bytes, counts));
+        // Nobody waits any more if another file was dropped meanwhile.
+        let _gone = tell.send(asking).is_err();
+    }));
+    State::Counting { name, n_bytes, from }
+}
+
+/// Reads the part that was chosen.
+pub fn begun_part(platform: &mut dyn Platform, asking: Asking) -> State {
+    let (tell, from) = channel();
+    let (name, n_bytes, range) = (asking.name.clone(), asking.bytes.len() as u64, asking.range());
+    platform.aside(Box::new(move || {
+        let read = vramlab_snapshot::read_range(&asking.bytes, MAX_UNPACKED_BYTES, &range);
+        drop(asking);
+        let read = read.map(|snapshot| analysed(Arc::new(snapshot), range.device.unwrap_or(0)));
+        // Nobody waits any more if another file was dropped meanwhile.
+        let _gone = tell.send(read.map_err(|error| error.to_string())).is_err();
     }));
     State::Reading { name, n_bytes, from }
 }

@@ -5,9 +5,8 @@ use crate::snapshot::desk::Opened;
 use crate::snapshot::{filters, rules};
 use crate::widgets;
 use egui::{RichText, Ui};
-use vramlab_kit::paint::Area;
 use vramlab_kit::tokens::{Tokens, Type};
-use vramlab_kit::widgets::{Mark, check_box, legend, segmented};
+use vramlab_kit::widgets::{check_box, segmented};
 use vramlab_units::{Bytes, Lang, Text, show};
 use vramlab_views::snapshot::{Colour, Kind, life_lines, moment, stack_lines};
 
@@ -31,8 +30,6 @@ const MAP_WORDS: Text = Text::new(
     "{at}：{n} 段，共 {reserved}，在用 {allocated}（其中取整多占 {rounding}）；{holes} 个空洞共 {inactive}，最大 {hole}。",
     "{at}: {n} segments, {reserved} in all; {allocated} in use, {rounding} of it by rounding; {holes} holes of {inactive}, the largest {hole}.",
 );
-const HOLE: Text = Text::new("在用块之间的空洞", "hole beside blocks in use");
-const FREE: Text = Text::new("整段空闲（缓存）", "wholly free, cached");
 const CHOSEN: Text = Text::new("选中的块", "The chosen block");
 const LET_GO: Text = Text::new("取消选中", "Let go of it");
 const LOG: Text = Text::new("分配器日志", "The allocator's log");
@@ -133,11 +130,7 @@ pub fn map(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
             .replace("{hole}", &bytes(metrics.largest_hole));
         parts::note(ui, tokens, &words, tokens.ink);
         ui.add_space(tokens.space.xs);
-        legend(
-            ui,
-            tokens,
-            &[(Mark::Area(Area::Fragmented), HOLE.get(lang)), (Mark::Area(Area::CachedFree), FREE.get(lang))],
-        );
+        opened.map.legend_ui(ui, tokens, lang);
         ui.add_space(tokens.space.xs);
         opened.map.ui(ui, tokens, lang, &opened.scene, &mut opened.look);
         chosen_ui(ui, tokens, lang, opened);

@@ -2,11 +2,13 @@
 //! stacks and sizes, and everything else that the file says.
 //!
 //! Read `desk.rs` first (what is open, and how a file is read without stopping the window), then `page.rs`. `shelf.rs`
-//! holds what is open beside it, `together.rs` shows them at once, `paper.rs` the tables of `memory_summary()`. The figures are
+//! holds what is open beside it, `together.rs` shows them at once, `paper.rs` the tables of `memory_summary()`. `ask.rs` lets a part
+//! of a large file be chosen before it is read. The figures are
 //! `vramlab_views::snapshot`; every number comes from `vramlab_snapshot`.
 
 mod about;
 mod answer;
+mod ask;
 mod desk;
 mod empty;
 mod figures;

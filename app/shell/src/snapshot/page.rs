@@ -3,9 +3,9 @@
 use crate::action::Action;
 use crate::app::App;
 use crate::guide::parts;
-use crate::snapshot::desk::{Desk, Opened, State};
+use crate::snapshot::desk::{Desk, Opened, State, begun_part};
 use crate::snapshot::shelf::{Incoming, Shelf};
-use crate::snapshot::{about, answer, empty, figures, rules, together};
+use crate::snapshot::{about, answer, ask, empty, figures, rules, together};
 use crate::widgets;
 use egui::{RichText, ScrollArea, Ui};
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
@@ -18,6 +18,12 @@ const SUBTITLE: Text = Text::new(
     "What PyTorch's allocator recorded: who held how much and when, what made the peak, and why the rest could not be used.",
 );
 const READING: Text = Text::new("正在读 {name}（{size}）…", "Reading {name} ({size}) …");
+const COUNTING: Text =
+    Text::new("{name} 很大（{size}），先数它有多少事件…", "{name} is large ({size}): counting its events first …");
+const PART: Text = Text::new(
+    "只读了第 {from}–{until} 个事件，文件里共 {n} 个；段和块是这一段结束时的样子。",
+    "Only events {from}–{until} of {n} were read; segments and blocks are those at the end of that part.",
+);
 const FAILED: Text = Text::new("读不出来 · {name}：{why}", "cannot be read · {name}: {why}");
 const OTHER: Text = Text::new("打开另一份…", "Open another…");
 const ADD: Text = Text::new("再加一份来比较…", "Add one to compare…");
@@ -46,7 +52,9 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
             let response = ui.label(RichText::new(TITLE.get(lang)).font(tokens.font(Type::Chapter)).color(tokens.ink));
             ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Heading));
             ui.add_space(tokens.space.xxs);
-            body(ui, &tokens, lang, &mut desk, actions);
+            if !asking_ui(ui, &tokens, lang, &mut desk, app.platform.as_mut()) {
+                body(ui, &tokens, lang, &mut desk, actions);
+            }
         });
     });
     app.snapshot = desk;
@@ -68,6 +76,28 @@ fn column(ui: &mut Ui, tokens: &Tokens, add: impl FnOnce(&mut Ui)) {
     });
 }
 
+/// A large file: which part of it is wanted.
+fn asking_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    desk: &mut Desk,
+    platform: &mut dyn crate::platform::Platform,
+) -> bool {
+    let State::Asking(asking) = &mut desk.state else { return false };
+    match asking.ui(ui, tokens, lang) {
+        None => return true,
+        Some(ask::Answer::Cancel) => desk.state = State::Empty,
+        Some(ask::Answer::Read) => {
+            if let State::Asking(asking) = std::mem::take(&mut desk.state) {
+                desk.state = begun_part(platform, *asking);
+                ui.ctx().request_repaint();
+            }
+        }
+    }
+    true
+}
+
 /// What stands under the title.
 fn body(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk, actions: &mut Vec<Action>) {
     match &desk.state {
@@ -76,6 +106,12 @@ fn body(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk, actions: &mut
         State::Waiting { name, bytes, .. } => {
             parts::note(ui, tokens, &reading(lang, name, Some(bytes.len() as u64)), tokens.ink);
         }
+        State::Counting { name, n_bytes, .. } => {
+            let size = show::bytes_binary(Bytes(*n_bytes));
+            parts::note(ui, tokens, &COUNTING.get(lang).replace("{name}", name).replace("{size}", &size), tokens.ink);
+        }
+        // It has its own card.
+        State::Asking(_) => {}
         State::Reading { name, n_bytes, .. } => {
             parts::note(ui, tokens, &reading(lang, name, Some(*n_bytes)), tokens.ink);
         }
@@ -115,6 +151,7 @@ fn opened_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk, actions:
         closes = header_ui(ui, tokens, lang, opened, shelf, actions);
         pressed = pressed.or(together::tabs_ui(ui, tokens, lang, opened, shelf));
         devices_ui(ui, tokens, lang, opened, shelf);
+        part_ui(ui, tokens, lang, opened);
         ui.add_space(tokens.space.m);
         pressed = pressed.or(together::ui(ui, tokens, lang, opened, shelf, together));
         rules::judge(opened);
@@ -168,6 +205,16 @@ fn header_ui(
         closes = widgets::link(ui, tokens, CLOSE.get(lang)).clicked();
     });
     closes
+}
+
+/// That only a part was read.
+fn part_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &Opened) {
+    let Some(shown) = opened.scene.snapshot.shown.get(opened.scene.analysis.device) else { return };
+    if shown.until - shown.from < shown.n_events {
+        let words = PART.get(lang).replace("{from}", &(shown.from + 1).to_string());
+        let words = words.replace("{until}", &shown.until.to_string()).replace("{n}", &shown.n_events.to_string());
+        parts::note(ui, tokens, &words, tokens.caution);
+    }
 }
 
 /// A choice among the devices of the file, if there are several, or all of them at once.

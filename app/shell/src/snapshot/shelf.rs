@@ -1,7 +1,7 @@
 //! Snapshots that are open beside the one that is looked at, and those that are still to be read: several files that come
 //! together, the devices of one file, or files that were added one by one.
 
-use super::desk::{Opened, State, analysed, examples, stem};
+use super::desk::{Opened, State, analysed, begun_part, examples, stem};
 use crate::platform::Platform;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ impl Shelf {
     pub fn reading(&self) -> Option<&str> {
         match &self.next {
             State::Fetching { path } => Some(stem(path)),
-            State::Waiting { name, .. } | State::Reading { name, .. } => Some(name),
+            State::Waiting { name, .. } | State::Counting { name, .. } | State::Reading { name, .. } => Some(name),
             _ => self.queue.front().map(|incoming| match incoming {
                 Incoming::Bytes(name, _) | Incoming::Device { name, .. } => name.as_str(),
                 Incoming::Example(path) => stem(path),
@@ -106,6 +106,8 @@ impl Shelf {
         let (next, is_urgent) = next.step(platform, &mut self.n_opened);
         match next {
             State::Open(opened) => self.others.push(*opened),
+            // Beside others its last part is read without a question.
+            State::Asking(asking) => self.next = begun_part(platform, *asking),
             State::Failed { name, why } => self.failed.push((name, why)),
             next => self.next = next,
         }

@@ -11,7 +11,10 @@ impl Desk {
         match &self.state {
             State::Empty => json!({ "state": "empty", "summary": self.paper.said(lang) }),
             State::Fetching { path } => json!({ "state": "reading", "name": path }),
-            State::Waiting { name, .. } | State::Reading { name, .. } => json!({ "state": "reading", "name": name }),
+            State::Asking(asking) => asking.spoken(),
+            State::Waiting { name, .. } | State::Counting { name, .. } | State::Reading { name, .. } => {
+                json!({ "state": "reading", "name": name })
+            }
             State::Failed { name, why } => json!({ "state": "failed", "name": name, "why": why }),
             State::Open(opened) => {
                 let analysis = &opened.scene.analysis;

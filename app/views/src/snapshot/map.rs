@@ -25,6 +25,10 @@ const UNNAMED: Text = Text::new(
     "这些段在写文件时已经还给设备：文件只给还在的段记池。",
     "These segments were returned before the file was written: it names the pools of those that stay.",
 );
+const INFERRED: Text = Text::new(
+    "重放说明：其中有 {} 个是 CUDA graph 的池。",
+    "The replay tells that there must have been {} pools of CUDA graphs among them.",
+);
 const PRIVATE: Text = Text::new(
     "只服务于它自己：别的申请用不了这里的空洞。",
     "It serves its own requests only: no others can use the holes in it.",
@@ -40,6 +44,9 @@ const FREE: Text = Text::new(
     "wholly free, {}: cached, and empty_cache would return it",
 );
 const PENDING: Text = Text::new("已释放，别的流可能还在用", "freed, while another stream may still use it");
+const ROUNDED: Text = Text::new("在用的块，浅的一截是取整多占的", "block in use, the light end added by rounding");
+const BESIDE: Text = Text::new("在用块旁边的空洞", "hole beside blocks in use");
+const WHOLE: Text = Text::new("整段空闲（缓存）", "wholly free, cached");
 const NONE: Text = Text::new("此刻没有任何段", "there are no segments at this moment");
 
 const ROW: f32 = 24.0;
@@ -108,10 +115,60 @@ impl Map {
         before != look.life
     }
 
+    /// What the strips are made of; blocks that wait for another stream only where there are any.
+    pub fn legend_ui(&self, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
+        let mut entries: Vec<(Swatch, &str)> = vec![
+            (Swatch::Rounded, ROUNDED.get(lang)),
+            (Swatch::Area(Area::Fragmented), BESIDE.get(lang)),
+            (Swatch::Area(Area::CachedFree), WHOLE.get(lang)),
+        ];
+        if self.map.metrics.pending > 0 {
+            entries.push((Swatch::Pending, PENDING.get(lang)));
+        }
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = vec2(tokens.space.m, tokens.space.xxs);
+            entries.iter().for_each(|(swatch, words)| swatch_ui(ui, tokens, *swatch, words));
+        });
+    }
+
     /// Pools at the cursor, those of CUDA graphs among them.
     pub fn pools(&self) -> &[PoolAt] {
         &self.pools
     }
+}
+
+/// A stretch of a strip, for the legend.
+#[derive(Clone, Copy)]
+enum Swatch {
+    /// A block, with what rounding added at its end.
+    Rounded,
+    Area(Area),
+    Pending,
+}
+
+fn swatch_ui(ui: &mut Ui, tokens: &Tokens, swatch: Swatch, words: &str) {
+    let galley = paint::elided(ui, tokens, Type::Small, tokens.muted, words, paint::most_width(ui) - tokens.px(32.0));
+    let size = vec2(tokens.px(30.0) + galley.size().x, tokens.px(20.0));
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(egui::Role::Label, true, words));
+    let strip = Rect::from_min_size(rect.min + vec2(0.0, tokens.px(4.0)), vec2(tokens.px(24.0), tokens.px(12.0)));
+    let painter = ui.painter();
+    let color = tokens.tint(tokens.ink, 0.55);
+    match swatch {
+        Swatch::Area(area) => paint::area(painter, tokens, strip, area),
+        Swatch::Rounded => {
+            painter.rect_filled(strip, 0.0, color);
+            let end = Rect::from_min_max(pos2(strip.right() - tokens.px(8.0), strip.top()), strip.max);
+            painter.rect_filled(end, 0.0, tokens.surface);
+            painter.rect_filled(end, 0.0, tokens.tint(color, 0.35));
+        }
+        Swatch::Pending => {
+            painter.rect_filled(strip, 0.0, color);
+            paint::hatch(painter, strip, tokens.px(5.0), tokens.stroke(1.0, tokens.surface), false);
+        }
+    }
+    let at = pos2(rect.left() + tokens.px(30.0), rect.center().y - galley.size().y / 2.0);
+    ui.painter().galley(at, galley, tokens.muted);
 }
 
 /// What a pool is and holds, in a line.
@@ -128,7 +185,10 @@ fn pool_row(ui: &mut Ui, tokens: &Tokens, lang: Lang, scene: &Scene, pool: &Pool
         ui.painter().galley(at, galley, color);
     }
     let more = match pool.key.pool {
-        None => format!("{words}\n{}", UNNAMED.get(lang)),
+        None => match scene.analysis.replay.n_inferred_pools {
+            0 => format!("{words}\n{}", UNNAMED.get(lang)),
+            n => format!("{words}\n{} {}", UNNAMED.get(lang), INFERRED.get(lang).replace("{}", &n.to_string())),
+        },
         Some((0, 0)) => words,
         Some(_) => format!("{words}\n{}", PRIVATE.get(lang)),
     };
