@@ -4,7 +4,7 @@
 //! its place; `Library` is all of them), `vars.rs` (the names that formulas know), `plan.rs` (an experiment for the device
 //! at hand), `predict.rs` (what the model expects, for plans and runs alike), `oracle/` (the CPU references), `verdict/`
 //! (did the effect show, and which number may be printed), `hash.rs` (is a trace older than its kernel), `hardware.rs`
-//! (published devices), `protocol.rs` (what parent and child say to each other), `client.rs` (the parent's side: deadline,
+//! (published devices), `sanitizer/` (what NVIDIA's checkers printed, as findings), `protocol.rs` (what parent and child say to each other), `client.rs` (the parent's side: deadline,
 //! kill, restart). `backend/` is what runs inside the child. Without features this crate is pure.
 
 #[cfg(feature = "spawn")]
@@ -24,6 +24,7 @@ pub mod plan;
 pub mod predict;
 pub mod protocol;
 pub mod read;
+pub mod sanitizer;
 #[cfg(feature = "spawn")]
 mod sys;
 #[cfg(test)]
