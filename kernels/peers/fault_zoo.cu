@@ -42,6 +42,25 @@ __global__ void half_a_barrier(float *out) {
     }
 }
 
+// The two halves of a warp wait at two different barriers.
+__global__ void two_barriers(float *out) {
+    if (threadIdx.x % 32 < 16) {
+        __syncthreads();
+        out[threadIdx.x] = 1.0f;
+    } else {
+        out[threadIdx.x] = 2.0f;
+        __syncthreads();
+    }
+    out[threadIdx.x] += 1.0f;
+}
+
+// All lanes come to a warp barrier whose mask names half of them.
+__global__ void half_a_mask(float *out) {
+    out[threadIdx.x] = threadIdx.x;
+    __syncwarp(0x0000ffffu);
+    out[threadIdx.x] += 1.0f;
+}
+
 // The row in shared memory ends before its last index.
 __global__ void past_shared(float *out) {
     __shared__ float row[N];
@@ -95,6 +114,16 @@ static void play(const char *name) {
     } else if (is(name, "divergent_barrier")) {
         float *out = floats(N);
         half_a_barrier<<<1, 64>>>(out);
+        cudaDeviceSynchronize();
+        cudaFree(out);
+    } else if (is(name, "two_barriers")) {
+        float *out = floats(N);
+        two_barriers<<<1, 64>>>(out);
+        cudaDeviceSynchronize();
+        cudaFree(out);
+    } else if (is(name, "syncwarp_mask")) {
+        float *out = floats(N);
+        half_a_mask<<<1, 32>>>(out);
         cudaDeviceSynchronize();
         cudaFree(out);
     } else if (is(name, "past_shared")) {

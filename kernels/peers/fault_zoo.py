@@ -2,7 +2,7 @@
 
     python3 fault_zoo.py FOLDER
 
-Writes FOLDER/FAULT.TOOL.txt, and FOLDER/alone.txt: what the program says of itself without a checker.
+Writes FOLDER/FAULT.TOOL.txt, and FOLDER/matrix.txt: the summary of each, and what the program says without a checker.
 """
 
 import os
@@ -11,8 +11,8 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-FAULTS = ["none", "out_of_bounds", "misaligned", "shared_race", "global_race", "uninitialised", "divergent_barrier", "past_shared",
-          "double_free", "use_after_free", "leak", "inside_a_pool"]
+FAULTS = ["none", "out_of_bounds", "misaligned", "shared_race", "global_race", "uninitialised", "divergent_barrier", "two_barriers",
+          "syncwarp_mask", "past_shared", "double_free", "use_after_free", "leak", "inside_a_pool"]
 TOOLS = {"memcheck": ["--leak-check", "full"], "racecheck": [], "initcheck": [], "synccheck": []}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -36,15 +36,24 @@ def main():
 
         def check(pair):
             fault, tool = pair
-            text = said(["compute-sanitizer", "--tool", tool, *TOOLS[tool], program, fault])
+            text = said(["compute-sanitizer", "--print-limit", "4", "--tool", tool, *TOOLS[tool], program, fault])
+            text = text.replace(place + "/", "").replace(HERE + "/", "")
             with open(os.path.join(folder, f"{fault}.{tool}.txt"), "w") as out:
-                out.write(text.replace(place + "/", "").replace(HERE + "/", ""))
+                out.write(text)
+            return f"{fault} {tool} {summary(text)}"
 
+        pairs = [(fault, tool) for fault in FAULTS for tool in TOOLS]
         with ThreadPoolExecutor(6) as workers:
-            list(workers.map(check, [(fault, tool) for fault in FAULTS for tool in TOOLS]))
-        with open(os.path.join(folder, "alone.txt"), "w") as out:
-            for fault in FAULTS:
-                out.write(f"{fault}: {said([program, fault])}")
+            lines = list(workers.map(check, pairs))
+        alone = [f"{fault} plain {said([program, fault]).strip()}" for fault in FAULTS]
+        with open(os.path.join(folder, "matrix.txt"), "w") as out:
+            out.write("\n".join(alone + lines) + "\n")
+
+
+def summary(text):
+    """The last line that sums up; a run without one did not end."""
+    lines = [line.lstrip("= ") for line in text.splitlines() if "SUMMARY" in line]
+    return "; ".join(lines) or text.strip().splitlines()[-1]
 
 
 if __name__ == "__main__":

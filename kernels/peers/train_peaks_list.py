@@ -94,7 +94,13 @@ def small():
         yield llama | change
     yield moe
     yield moe | {"dtype": "amp"}
+    yield from (gpt | {"L": 1} | change for change in ({"T": 1024, "b": 1}, {"dtype": "bf16", "V": 2000, "T": 1024, "b": 8},
+                                                       {"h": 64, "a": 1, "V": 256, "T": 1024, "b": 96}, FP32 | {"b": 1}))
+    yield llama | {"dtype": "amp", "norm": "fused", "g": 1}
+    yield moe | {"ckpt": True}
+    yield llama | {"L": 1, "T": 4096, "b": 1}
     yield RESNET | {"b": 8}
+    yield RESNET | {"b": 32}
     yield RESNET | {"b": 8, "dtype": "amp", "layout": "channels_last"}
 
 
