@@ -5,9 +5,9 @@ use crate::fast::FastMap;
 use crate::homes::{Homes, Labels};
 use crate::model::{Action, Block, BlockState, Event, Segment, Shown, Snapshot, StackId};
 use crate::read::{ReadError, read};
-use crate::replay::config_of;
+use crate::replay::{blocks_at, config_of};
 use crate::start::start;
-use vramlab_alloc::caching::{Live, Part};
+use vramlab_alloc::caching::{Live, Part, State, View};
 
 /// Which events are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +42,8 @@ impl Snapshot {
             }
             let until = settled(&self.traces[device], range.until.min(n));
             let from = range.from.min(until);
-            let tail = self.traces[device].split_off(until);
-            if !tail.is_empty() {
-                self.walk_back(device, tail);
+            if until < n {
+                self.walk_back(device, until);
             }
             self.traces[device].drain(..from);
             self.traces[device].shrink_to_fit();
@@ -52,21 +51,30 @@ impl Snapshot {
         }
     }
 
-    /// Makes the segments of a device those before the events of `tail`.
-    fn walk_back(&mut self, device: usize, tail: Vec<Event>) {
+    /// Makes the segments of a device those after `until` events, and drops the events after.
+    fn walk_back(&mut self, device: usize, until: usize) {
+        let config = config_of(self).unwrap_or_default();
+        let exact = blocks_at(self, device, &config, until);
+        let tail = self.traces[device].split_off(until);
         let (of_device, others): (Vec<Segment>, Vec<Segment>) =
             std::mem::take(&mut self.segments).into_iter().partition(|segment| segment.device as usize == device);
-        let mut traces = vec![Vec::new(); device];
-        traces.push(tail);
-        let end = Snapshot { segments: of_device, traces, settings: self.settings.clone(), ..Snapshot::default() };
-        let config = config_of(&end).unwrap_or_default();
-        let homes = Homes::of(&end, device, &config);
-        let before = start(&end, device, &config, &homes, &Labels::default());
-        let stacks = self.stacks_of(device, &end.segments);
+        let stacks = self.stacks_of(device, &of_device);
+        let (parts, pools) = exact.map_or_else(
+            || {
+                // The replay does not hold: only what the events themselves say.
+                let mut traces = vec![Vec::new(); device];
+                traces.push(tail);
+                let end = Snapshot { segments: of_device.clone(), traces, ..Snapshot::default() };
+                let homes = Homes::of(&end, device, &config);
+                let before = start(&end, device, &config, &homes, &Labels::default());
+                (before.parts, before.pools)
+            },
+            |(views, pools)| (parts(&views), pools),
+        );
         self.segments = others;
-        for part in &before.parts {
-            let pool = before.pools.get(part.private_pool as usize).copied().unwrap_or_default();
-            self.segments.push(segment(part, device as u32, pool, &end.segments, &stacks));
+        for part in &parts {
+            let pool = pools.get(part.private_pool as usize).copied().unwrap_or_default();
+            self.segments.push(segment(part, device as u32, pool, &of_device, &stacks));
         }
         self.segments.sort_by_key(|segment| (segment.device, segment.address));
     }
@@ -84,12 +92,49 @@ impl Snapshot {
     }
 }
 
-/// The device's memory changes on the way to a request: a part ends before such changes, not among them.
-fn settled(events: &[Event], until: usize) -> usize {
-    use Action::{SegmentAlloc, SegmentFree, SegmentMap, SegmentUnmap};
-    let changes = |event: &&Event| matches!(event.action, SegmentAlloc | SegmentFree | SegmentMap | SegmentUnmap);
-    let is_end = until == events.len();
-    if is_end { until } else { until - events[..until].iter().rev().take_while(changes).count() }
+/// Blocks in a row are a segment, or a run of mapped pages.
+fn parts(views: &[View]) -> Vec<Part> {
+    let mut out: Vec<Part> = Vec::new();
+    let mut before: Option<&View> = None;
+    for view in views.iter().filter(|view| view.is_mapped) {
+        if before.is_none_or(|before| before.next != Some(view.id)) {
+            out.push(Part {
+                address: view.address,
+                size: 0,
+                stream: view.stream,
+                is_small: view.is_small,
+                private_pool: view.private_pool,
+                is_expandable: view.is_expandable,
+                floor: view.address,
+                live: Vec::new(),
+            });
+        }
+        let Some(part) = out.last_mut() else { continue };
+        part.size += view.size;
+        if view.state != State::Free {
+            let is_pending = view.state == State::Pending;
+            part.live.push(Live { address: view.address, size: view.size, requested: view.requested, is_pending });
+        }
+        before = Some(view);
+    }
+    out
+}
+
+/// The device's memory changes on the way to a request, and most frees are completed at once: a part ends before such
+/// events, not among them.
+fn settled(events: &[Event], mut until: usize) -> usize {
+    use Action::{FreeCompleted, FreeRequested, SegmentAlloc, SegmentFree, SegmentMap, SegmentUnmap};
+    let Some(mut next) = events.get(until) else { return until };
+    while let Some(last) = until.checked_sub(1).map(|last| &events[last]) {
+        let changes = matches!(last.action, SegmentAlloc | SegmentFree | SegmentMap | SegmentUnmap);
+        let is_half = (last.action, next.action) == (FreeRequested, FreeCompleted) && last.address == next.address;
+        if !changes && !is_half {
+            break;
+        }
+        next = last;
+        until -= 1;
+    }
+    until
 }
 
 fn segment(part: &Part, device: u32, pool: (u64, u64), end: &[Segment], stacks: &FastMap<u64, StackId>) -> Segment {

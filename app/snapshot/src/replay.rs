@@ -88,6 +88,25 @@ pub fn replay(snapshot: &Snapshot, device: usize, config: &Config) -> Replay {
     if score(&second) > score(&first) { second } else { first }
 }
 
+/// The blocks after `until` events, with the pools by number; nothing where the replay contradicts the recording before.
+pub(crate) fn blocks_at(
+    snapshot: &Snapshot,
+    device: usize,
+    config: &Config,
+    until: usize,
+) -> Option<(Vec<View>, Vec<(u64, u64)>)> {
+    let homes = Homes::of(snapshot, device, config);
+    let labels = Labels::default();
+    let before = start(snapshot, device, config, &homes, &labels);
+    let mut run = Run::new(&before, config, &homes, &labels);
+    let events = snapshot.traces.get(device).map_or(&[][..], Vec::as_slice);
+    for idx in 0..until.min(events.len()) {
+        run.event(events, idx);
+    }
+    run.come_to_rest();
+    (run.machine.device.n_wrong == 0).then(|| (run.machine.blocks(), before.pools))
+}
+
 /// Events that may be replayed in search of pools that no segment names.
 const MOST_TRIED: usize = 2_000_000;
 
@@ -445,10 +464,15 @@ impl<'a> Run<'a> {
         self.home_at(address).map_or(0, |home| self.labels.pool(home))
     }
 
-    fn finish(mut self, snapshot: &Snapshot, device: usize, before: Start, has_inferred: bool) -> Replay {
+    /// Completions that no request has found yet.
+    fn come_to_rest(&mut self) {
         let late = std::mem::take(&mut self.late);
         late.iter().for_each(|late| Self::settle(&mut self.machine, late));
         self.machine.settle();
+    }
+
+    fn finish(mut self, snapshot: &Snapshot, device: usize, before: Start, has_inferred: bool) -> Replay {
+        self.come_to_rest();
         self.compare_blocks(snapshot, device);
         let blocks = self.machine.blocks();
         Replay {

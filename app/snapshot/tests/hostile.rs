@@ -54,7 +54,7 @@ fn s2_protocols_0_to_5() {
 #[test]
 fn s3_small_files_that_want_to_be_large() {
     let deep: Vec<u8> = [b"\x80\x04".to_vec(), vec![b']'; 400_000], vec![b'a'; 399_999], b".".to_vec()].concat();
-    assert!(error(&deep).contains("more containers") || error(&deep).contains("a dictionary"), "{}", error(&deep));
+    assert!(["more containers", "a dictionary", "needs about"].iter().any(|says| error(&deep).contains(says)));
     let mut forge = Forge::new();
     forge.op(b"]\x94");
     for memo in 0..40_u8 {
@@ -69,11 +69,11 @@ fn s3_small_files_that_want_to_be_large() {
     }
     assert!(error(b"\x80\x04N\x72\xff\xff\xff\x7f.").contains("memo index beyond"), "LONG_BINPUT of 2^31");
     let dicts = [b"\x80\x04".to_vec(), vec![b'}'; 8 << 20]].concat();
-    assert!(error(&dicts).contains("more containers"), "{}", error(&dicts));
+    assert!(error(&dicts).contains("needs about"), "{}", error(&dicts));
     let none = [b"\x80\x04".to_vec(), vec![b'N'; 32 << 20]].concat();
-    assert!(error(&none).contains("more values"), "{}", error(&none));
+    assert!(error(&none).contains("needs about"), "{}", error(&none));
     let memos = [b"\x80\x04N".to_vec(), vec![0x94; 8 << 20]].concat();
-    assert!(error(&memos).contains("remembers more"), "{}", error(&memos));
+    assert!(error(&memos).contains("needs about"), "{}", error(&memos));
 }
 
 /// S3: a small compressed file that unpacks to a very large one.
