@@ -35,7 +35,7 @@ fn the_exit_code_is_the_verdict() {
         "{}",
         unknown.out
     );
-    let given = fit(&[&config("command-r-35b"), "--set", "n_params=34980831232", "--lang", "en"]);
+    let given = fit(&[&config("command-r-35b"), "--set", "n_params=34980831232", "--requests", "4", "--lang", "en"]);
     assert_eq!(given.code, Some(0), "{}{}", given.out, given.err);
 }
 

@@ -234,9 +234,7 @@ fn plan(found: &Plan, answer: &Answer, say: &Say) {
     let text = match say.lang {
         Lang::Zh => format!("合计 {total}，剩 {left}；估计多花 {percent:.0} % 的时间；要复核质量的改动：{checks} 处"),
         Lang::En => {
-            format!(
-                "{total} in all, {left} left; about {percent:.0} % more time, {checks} of the changes ask for a quality check"
-            )
+            format!("{total} in all, {left} left; about {percent:.0} % more time; quality checks due: {checks}")
         }
     };
     say.data(&say.ink(Ink::Good, &wrap(&text, COLUMNS, "  ")));
