@@ -49,6 +49,10 @@ pub trait View {
     fn cited(&self, _lang: Lang) -> Option<(String, String)> {
         None
     }
+    /// Device, what ran on it, and date, for a figure that shows a recording.
+    fn recorded(&self, _lang: Lang) -> Option<[String; 3]> {
+        None
+    }
     /// The path of an asset of the program that the figure lacks; asked every frame until [`Self::take`] has brought it.
     fn wants(&self) -> Option<String> {
         None

@@ -243,13 +243,21 @@ fn header_ui(
             state.view = None;
             state.refused = None;
         }
-        let cited = match &state.view {
-            Some(Ok(view)) => view.cited(lang),
-            _ => None,
+        let evidence = match &state.view {
+            Some(Ok(view)) => evidence(view.as_ref(), lang),
+            _ => widgets::Evidence::Model,
         };
-        let cited = cited.map(|(source, date)| widgets::Evidence::Cited { source, date });
-        widgets::chip(ui, tokens, &cited.unwrap_or(widgets::Evidence::Model), lang);
+        widgets::chip(ui, tokens, &evidence, lang);
     });
+}
+
+/// Where the numbers of a figure come from.
+fn evidence(view: &dyn View, lang: Lang) -> widgets::Evidence {
+    if let Some([device, driver, date]) = view.recorded(lang) {
+        return widgets::Evidence::Recorded { device, driver, date };
+    }
+    let cited = view.cited(lang).map(|(source, date)| widgets::Evidence::Cited { source, date });
+    cited.unwrap_or(widgets::Evidence::Model)
 }
 
 fn menu_ui(ui: &mut Ui, lang: Lang, name: &str, data: &vramlab_views::view::DataTable, actions: &mut Vec<Action>) {

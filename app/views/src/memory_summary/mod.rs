@@ -32,8 +32,7 @@ const RECORDED: &[Recorded] = &[
     },
 ];
 const RUN: Text = Text::new("哪次运行", "Run");
-const SOURCE: Text = Text::new("录制：H200，PyTorch 2.11", "recorded: H200, PyTorch 2.11");
-const DATE: &str = "2026-11-30";
+const EVIDENCE: [&str; 3] = ["H200", "PyTorch 2.11", "2026-11-30"];
 
 /// See the module's docs.
 pub struct MemorySummary {
@@ -87,8 +86,8 @@ impl View for MemorySummary {
         DataTable { header, rows: rows.collect() }
     }
 
-    fn cited(&self, lang: Lang) -> Option<(String, String)> {
-        Some((SOURCE.get(lang).to_owned(), DATE.to_owned()))
+    fn recorded(&self, _lang: Lang) -> Option<[String; 3]> {
+        Some(EVIDENCE.map(str::to_owned))
     }
 }
 

@@ -30,6 +30,8 @@ const MESSAGE: Text = Text::new(
 const HINT: Text =
     Text::new("把指针放在一个问题上，看它是怎么算的。", "Rest the pointer on a question to see its working.");
 
+const RECORDED: [&str; 3] = ["H200", "PyTorch 2.11", "2026-11-30"];
+
 /// See the module's docs.
 pub struct OomTree {
     question: Question,
@@ -221,6 +223,10 @@ impl View for OomTree {
         let header = ["cause", "holds"].map(str::to_owned).to_vec();
         let row = |cause: &Cause| vec![cause.id().to_owned(), format!("{}", cause.holds(&evidence) == Some(true))];
         DataTable { header, rows: Cause::ALL.iter().map(row).collect() }
+    }
+
+    fn recorded(&self, _lang: Lang) -> Option<[String; 3]> {
+        self.question.preset.is_recorded().then(|| RECORDED.map(str::to_owned))
     }
 
     fn cited(&self, _lang: Lang) -> Option<(String, String)> {

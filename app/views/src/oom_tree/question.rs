@@ -78,11 +78,17 @@ impl Preset {
     pub fn source(self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Message80 => Some(("GitHub, Tianhao-Qi/Mask2DiT #4", "2026-03-11")),
+            Self::Message80 => Some(("GitHub, Tianhao-Qi/Mask2DiT #4", "2026-03-11")),
             Self::Recorded640 => Some(("H200, PyTorch 2.11, fragmentation.pickle.gz", "2026-11-30")),
             Self::Recorded3072 => Some(("H200, PyTorch 2.11, oom.pickle.gz", "2026-11-30")),
             Self::Message4 => Some(("GitHub, jhc13/taggui #188", "2024-06-10")),
             _ => None,
         }
+    }
+
+    /// Whether we recorded it.
+    pub fn is_recorded(self) -> bool {
+        matches!(self, Self::Recorded640 | Self::Recorded3072)
     }
 
     fn given(self) -> Given {

@@ -216,10 +216,9 @@ impl View for SanitizerChooser {
         DataTable { header, rows: cells.map(row).collect() }
     }
 
-    fn cited(&self, _lang: Lang) -> Option<(String, String)> {
-        let measured = &self.measured;
-        (!measured.runs.is_empty())
-            .then(|| (format!("{} · compute-sanitizer {}", measured.device, measured.version), measured.date.clone()))
+    fn recorded(&self, _lang: Lang) -> Option<[String; 3]> {
+        let Measured { device, version, date, runs, .. } = &self.measured;
+        (!runs.is_empty()).then(|| [device.clone(), version.clone(), date.clone()])
     }
 }
 

@@ -63,7 +63,11 @@ impl Icicle {
         let n_read = self.nodes.iter().filter(can_be_read).map(|node| node.depth + 1).max().unwrap_or(1).max(4);
         let height = row * ROWS.min(n_read as f32).min(n_rows as f32) + tokens.px(2.0);
         ui.spacing_mut().item_spacing.y = 0.0;
-        let area = ScrollArea::vertical().id_salt("icicle").max_height(height).auto_shrink([false, true]);
+        let area = ScrollArea::vertical()
+            .id_salt("icicle")
+            .max_height(height)
+            .min_scrolled_height(height)
+            .auto_shrink([false, true]);
         let mut pressed = None;
         area.show_viewport(ui, |ui, seen| {
             let size = vec2(ui.available_width(), row * n_rows as f32);

@@ -55,7 +55,11 @@ impl Log {
         let height = row * ROWS.min(self.rows.len() as f32);
         let at_cursor = self.rows.partition_point(|idx| (*idx as usize) < look.cursor.saturating_sub(1));
         ui.spacing_mut().item_spacing.y = 0.0;
-        let mut area = ScrollArea::vertical().id_salt("log").max_height(height).auto_shrink([false, true]);
+        let mut area = ScrollArea::vertical()
+            .id_salt("log")
+            .max_height(height)
+            .min_scrolled_height(height)
+            .auto_shrink([false, true]);
         if self.shown_cursor != look.cursor {
             self.shown_cursor = look.cursor;
             area = area.vertical_scroll_offset((at_cursor as f32 * row - height / 2.0).max(0.0));

@@ -100,7 +100,11 @@ impl Map {
         let before = look.life;
         let height = row * ROWS.min(self.rows.len() as f32) + tokens.px(4.0);
         ui.spacing_mut().item_spacing.y = 0.0;
-        let area = ScrollArea::vertical().id_salt("segments").max_height(height).auto_shrink([false, true]);
+        let area = ScrollArea::vertical()
+            .id_salt("segments")
+            .max_height(height)
+            .min_scrolled_height(height)
+            .auto_shrink([false, true]);
         area.show_rows(ui, row, self.rows.len(), |ui, rows| {
             for idx in rows {
                 match self.rows[idx] {

@@ -35,8 +35,7 @@ const HINT: Text = Text::new(
 );
 const HOLE: Text = Text::new("在用块之间的空洞", "hole beside blocks in use");
 const FREE: Text = Text::new("整段空闲（缓存）", "wholly free, cached");
-const SOURCE: Text = Text::new("录制：H200，PyTorch 2.11", "recorded: H200, PyTorch 2.11");
-const DATE: &str = "2026-11-30";
+const RECORDED: [&str; 3] = ["H200", "PyTorch 2.11", "2026-11-30"];
 
 /// The way of the file.
 enum State {
@@ -174,8 +173,8 @@ impl View for SnapshotCard {
         DataTable { header, rows }
     }
 
-    fn cited(&self, lang: Lang) -> Option<(String, String)> {
-        Some((SOURCE.get(lang).to_owned(), DATE.to_owned()))
+    fn recorded(&self, _lang: Lang) -> Option<[String; 3]> {
+        Some(RECORDED.map(str::to_owned))
     }
 
     fn wants(&self) -> Option<String> {
