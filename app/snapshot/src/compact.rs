@@ -36,7 +36,7 @@ const WORDS: &[&str] = &[
     "pool_id",
     "pool",
 ];
-const ACTION: TextId = TextId(1);
+pub(crate) const ACTION: TextId = TextId(1);
 const ADDR: TextId = TextId(2);
 const SIZE: TextId = TextId(3);
 const STREAM: TextId = TextId(4);
@@ -165,23 +165,48 @@ impl Compactor {
     }
 
     /// What a complete dictionary becomes, if it is one of those that are many.
+    #[inline]
     pub fn compact(&mut self, slot: u32) -> Option<Value> {
         match &self.slots[slot as usize] {
             Slot::Frame(idx) => Some(Value::Frame(*idx)),
-            Slot::Dict(pairs) if has(pairs, ACTION) => Some(self.event(slot)),
+            Slot::Event(idx) => {
+                let event = Value::Event(*idx);
+                self.slots[slot as usize] = Slot::Vacant;
+                self.vacant.push(slot);
+                Some(event)
+            }
+            Slot::Dict(pairs) if has(pairs, ACTION) => Some(self.late_event(slot)),
             Slot::Dict(pairs) if has(pairs, FILENAME) && has(pairs, NAME) => Some(self.frame(slot)),
             _ => None,
         }
     }
 
-    fn event(&mut self, slot: u32) -> Value {
-        let Slot::Dict(mut pairs) = std::mem::replace(&mut self.slots[slot as usize], Slot::Vacant) else {
-            return Value::None;
-        };
-        let mut event =
-            Event { action: Action::Other(TextId(0)), stack: StackId(0), stream: 0, address: 0, size: 0, time_us: 0 };
-        for (key, value) in pairs.drain(..) {
-            match (key, value) {
+    /// A dictionary that begins with an action becomes an event at once.
+    pub fn begin_event(&mut self, slot: u32, items: &[Value]) {
+        if let Slot::Dict(pairs) = &mut self.slots[slot as usize] {
+            self.spare.push(std::mem::take(pairs));
+        }
+        let idx = self.new_event();
+        self.slots[slot as usize] = Slot::Event(idx);
+        self.go_on(idx, items);
+    }
+
+    fn new_event(&mut self) -> u32 {
+        if self.counts_only {
+            self.times.push(0);
+            return self.times.len() as u32 - 1;
+        }
+        let action = Action::Other(TextId(0));
+        self.events.push(Event { action, stack: StackId(0), stream: 0, address: 0, size: 0, time_us: 0 });
+        self.events.len() as u32 - 1
+    }
+
+    /// Fields of an event, keys and values in turn.
+    pub fn go_on(&mut self, idx: u32, items: &[Value]) {
+        let empty = Event { action: Action::Snapshot, stack: StackId(0), stream: 0, address: 0, size: 0, time_us: 0 };
+        let mut event = self.events.get(idx as usize).copied().unwrap_or(empty);
+        for pair in items.chunks_exact(2) {
+            match (pair[0], pair[1]) {
                 (Value::Text(ACTION), Value::Text(name)) => event.action = action(name),
                 (Value::Text(ADDR | DEVICE_FREE), Value::Int(bits)) => event.address = bits as u64,
                 (Value::Text(SIZE), Value::Int(bits)) => event.size = bits as u64,
@@ -194,14 +219,85 @@ impl Compactor {
                 _ => {}
             }
         }
+        if self.counts_only {
+            self.times[idx as usize] = self.times[idx as usize].max(event.time_us);
+        } else {
+            self.events[idx as usize] = event;
+        }
+    }
+
+    /// A dictionary with an action that is not its first field.
+    fn late_event(&mut self, slot: u32) -> Value {
+        let Slot::Dict(mut pairs) = std::mem::replace(&mut self.slots[slot as usize], Slot::Vacant) else {
+            return Value::None;
+        };
+        let idx = self.new_event();
+        for (key, value) in pairs.drain(..) {
+            self.go_on(idx, &[key, value]);
+        }
         self.spare.push(pairs);
         self.vacant.push(slot);
-        if self.counts_only {
-            self.times.push(event.time_us);
-            return Value::Event(self.times.len() as u32 - 1);
+        Value::Event(idx)
+    }
+
+    /// Puts items at the end of a list; false if it is none. Frames become a stack at once, events in a row a run.
+    pub fn append(&mut self, slot: u32, items: &[Value]) -> bool {
+        let is_empty = matches!(&self.slots[slot as usize], Slot::List(list) if list.is_empty());
+        if is_empty && matches!(items.first(), Some(Value::Frame(_))) && self.only_frames(items) {
+            let id = if self.counts_only { StackId(0) } else { self.intern_stack() };
+            if let Slot::List(list) = std::mem::replace(&mut self.slots[slot as usize], Slot::Stack(id)) {
+                self.spare_lists.push(list);
+            }
+            return true;
         }
-        self.events.push(event);
-        Value::Event(self.events.len() as u32 - 1)
+        let run = match &self.slots[slot as usize] {
+            Slot::List(_) if is_empty => run_of(items, None),
+            Slot::Run { from, n } => run_of(items, Some((*from, *n))),
+            _ => None,
+        };
+        if let Some((from, n)) = run {
+            self.slots[slot as usize] = Slot::Run { from, n };
+            return true;
+        }
+        if !self.as_list(slot) {
+            return false;
+        }
+        self.n_values += items.len();
+        if let Slot::List(list) = &mut self.slots[slot as usize] {
+            list.extend_from_slice(items);
+        }
+        true
+    }
+
+    /// Frames into `scratch`; false if anything else is among them.
+    fn only_frames(&mut self, items: &[Value]) -> bool {
+        self.scratch.clear();
+        for item in items {
+            match item {
+                Value::Frame(idx) => self.scratch.push(*idx),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Makes what was taken together a plain list again.
+    fn as_list(&mut self, slot: u32) -> bool {
+        let list: Vec<Value> = match &self.slots[slot as usize] {
+            Slot::List(_) => return true,
+            Slot::Run { from, n } => (*from..from + n).map(Value::Event).collect(),
+            Slot::Stack(id) if !self.counts_only => {
+                let end = self.stack_ends[id.0 as usize] as usize;
+                let start = (id.0 as usize).checked_sub(1).map_or(0, |before| self.stack_ends[before] as usize);
+                self.stack_frames[start..end].iter().map(|frame| Value::Frame(*frame)).collect()
+            }
+            // Counted are events: what frames they had is not kept.
+            Slot::Stack(_) => Vec::new(),
+            _ => return false,
+        };
+        self.n_values += list.len();
+        self.slots[slot as usize] = Slot::List(list);
+        true
     }
 
     fn frame(&mut self, slot: u32) -> Value {
@@ -269,6 +365,14 @@ impl Compactor {
             self.streams.len() - 1
         }) as u32
     }
+}
+
+/// Events in a row, after those that a list holds already.
+fn run_of(items: &[Value], held: Option<(u32, u32)>) -> Option<(u32, u32)> {
+    let Some(Value::Event(first)) = items.first() else { return None };
+    let (from, n) = held.unwrap_or((*first, 0));
+    let is_next = |(idx, item): (usize, &Value)| *item == Value::Event(from + n + idx as u32);
+    items.iter().enumerate().all(is_next).then_some((from, n + items.len() as u32))
 }
 
 #[inline]

@@ -6,7 +6,7 @@
 
 mod values;
 
-use crate::compact::Compactor;
+use crate::compact::{ACTION, Compactor};
 use crate::model::TextId;
 use values::lossy;
 
@@ -24,6 +24,13 @@ pub enum Value {
     /// A finished event, kept in place of its dictionary.
     Event(u32),
     Frame(u32),
+    /// A slot as the memo keeps it: slots are used again, and then what was remembered is void.
+    Remembered {
+        slot: u32,
+        generation: u32,
+    },
+    /// A place of the memo that was never set.
+    Unset,
 }
 
 /// A container, or what became of it.
@@ -34,6 +41,13 @@ pub enum Slot {
     Dict(Vec<(Value, Value)>),
     Frame(u32),
     Stack(crate::model::StackId),
+    /// An event that is no item of a list yet.
+    Event(u32),
+    /// A list of events in a row.
+    Run {
+        from: u32,
+        n: u32,
+    },
     /// Turned into an event; the slot will be used again.
     Vacant,
 }
@@ -70,13 +84,6 @@ pub struct Progress {
 pub type Watch<'w> = &'w mut dyn FnMut(Progress) -> bool;
 const OPCODES_A_LOOK: usize = 1 << 16;
 
-/// A remembered value; slots are remembered with their generation, because they are used again.
-#[derive(Clone, Copy)]
-struct Remembered {
-    value: Value,
-    generation: u32,
-}
-
 /// The stack machine.
 pub struct Machine<'a> {
     bytes: &'a [u8],
@@ -85,7 +92,7 @@ pub struct Machine<'a> {
     op_at: usize,
     stack: Vec<Value>,
     marks: Vec<usize>,
-    memo: Vec<Option<Remembered>>,
+    memo: Vec<Value>,
     generations: Vec<u32>,
     pub heap: Compactor,
 }
@@ -139,11 +146,12 @@ impl<'a> Machine<'a> {
     fn held(&self) -> u64 {
         let own = self.stack.capacity() * size_of::<Value>()
             + self.marks.capacity() * size_of::<usize>()
-            + self.memo.capacity() * size_of::<Option<Remembered>>()
+            + self.memo.capacity() * size_of::<Value>()
             + self.generations.capacity() * size_of::<u32>();
         own as u64 + self.heap.held()
     }
 
+    #[inline]
     fn step(&mut self, code: u8) -> Step<()> {
         match code {
             b'h' => self.get_memo(|m| m.byte("a memo index").map(usize::from)),
@@ -377,18 +385,27 @@ impl<'a> Machine<'a> {
     #[inline]
     fn get_memo(&mut self, read: impl FnOnce(&mut Self) -> Step<usize>) -> Step<()> {
         let idx = read(self)?;
-        let found = self.memo.get(idx).copied().flatten();
-        let found = found.ok_or_else(|| self.damaged("a memo index that was never set"))?;
-        if let Value::Slot(slot) = found.value
-            && self.generations[slot as usize] != found.generation
-        {
-            return Err(self.damaged("an event that stands in two places"));
-        }
-        self.push(found.value)
+        let value = match self.memo.get(idx).copied().unwrap_or(Value::Unset) {
+            Value::Remembered { slot, generation } if self.generations[slot as usize] == generation => {
+                Value::Slot(slot)
+            }
+            Value::Remembered { .. } => return Err(self.damaged("an event that stands in two places")),
+            Value::Unset => return Err(self.damaged("a memo index that was never set")),
+            value => value,
+        };
+        self.push(value)
     }
 
     #[inline]
     fn memo_put(&mut self, idx: usize, value: Value) -> Step<()> {
+        let value = match value {
+            Value::Slot(slot) => Value::Remembered { slot, generation: self.generations[slot as usize] },
+            value => value,
+        };
+        if idx == self.memo.len() && idx < self.bytes.len() / BYTES_A_MEMO + FEW {
+            self.memo.push(value);
+            return Ok(());
+        }
         // An honest memo has no more entries than the file has bytes.
         if idx > self.bytes.len() {
             return Err(self.damaged("a memo index beyond the size of the file"));
@@ -396,19 +413,10 @@ impl<'a> Machine<'a> {
         if self.memo.len() > self.bytes.len() / BYTES_A_MEMO + FEW {
             return Err(self.damaged("the file remembers more than plain data of this length does"));
         }
-        let generation = match value {
-            Value::Slot(slot) => self.generations[slot as usize],
-            _ => 0,
-        };
-        let remembered = Some(Remembered { value, generation });
-        if idx == self.memo.len() {
-            self.memo.push(remembered);
-        } else {
-            if idx > self.memo.len() {
-                self.memo.resize(idx + 1, None);
-            }
-            self.memo[idx] = remembered;
+        if idx >= self.memo.len() {
+            self.memo.resize(idx + 1, Value::Unset);
         }
+        self.memo[idx] = value;
         Ok(())
     }
 
@@ -436,13 +444,26 @@ impl<'a> Machine<'a> {
         let Some(Value::Slot(slot)) = mark.checked_sub(1).and_then(|idx| self.stack.get(idx)).copied() else {
             return Err(self.damaged("items for something that is no dictionary"));
         };
-        let items = &self.stack[mark..];
-        let Slot::Dict(pairs) = &mut self.heap.slots[slot as usize] else {
-            return Err(self.damaged("items for something that is no dictionary, or for one that was complete"));
-        };
-        pairs.extend(items.chunks_exact(2).map(|pair| (pair[0], pair[1])));
+        let is_action = self.is_action(mark);
+        match &mut self.heap.slots[slot as usize] {
+            Slot::Dict(pairs) if pairs.is_empty() && is_action => {
+                self.heap.begin_event(slot, &self.stack[mark..]);
+            }
+            Slot::Dict(pairs) => pairs.extend(self.stack[mark..].chunks_exact(2).map(|pair| (pair[0], pair[1]))),
+            Slot::Event(idx) => {
+                let idx = *idx;
+                self.heap.go_on(idx, &self.stack[mark..]);
+            }
+            _ => return Err(self.damaged("items for something that is no dictionary, or for one that was complete")),
+        }
         self.stack.truncate(mark);
         Ok(())
+    }
+
+    /// Whether the first of the items from `mark` on is an event's.
+    #[inline]
+    fn is_action(&self, mark: usize) -> bool {
+        self.stack.get(mark) == Some(&Value::Text(ACTION))
     }
 
     fn set_item(&mut self) -> Step<()> {
@@ -453,6 +474,10 @@ impl<'a> Machine<'a> {
         };
         match &mut self.heap.slots[slot as usize] {
             Slot::Dict(pairs) => pairs.push((key, value)),
+            Slot::Event(idx) => {
+                let idx = *idx;
+                self.heap.go_on(idx, &[key, value]);
+            }
             _ => return Err(self.damaged("an item for something that is no dictionary")),
         }
         Ok(())
@@ -466,14 +491,8 @@ impl<'a> Machine<'a> {
             let item = self.compact(self.stack[idx]);
             self.stack[idx] = item;
         }
-        let items = &self.stack[mark..];
         match list {
-            Some(Value::Slot(slot)) if matches!(self.heap.slots[slot as usize], Slot::List(_)) => {
-                self.heap.n_values += items.len();
-                if let Slot::List(list) = &mut self.heap.slots[slot as usize] {
-                    list.extend_from_slice(items);
-                }
-            }
+            Some(Value::Slot(slot)) if self.heap.append(slot, &self.stack[mark..]) => {}
             _ => return Err(self.damaged("items for something that is no list, or for one that was complete")),
         }
         self.stack.truncate(mark);
@@ -486,11 +505,10 @@ impl<'a> Machine<'a> {
         let Value::Slot(slot) = self.top()? else {
             return Err(self.damaged("an item for something that is no list"));
         };
-        match &mut self.heap.slots[slot as usize] {
-            Slot::List(list) => list.push(item),
-            _ => return Err(self.damaged("an item for something that is no list")),
+        match self.heap.append(slot, &[item]) {
+            true => Ok(()),
+            false => Err(self.damaged("an item for something that is no list")),
         }
-        Ok(())
     }
 
     /// A dictionary that is complete becomes an event or a frame.

@@ -163,31 +163,36 @@ impl Reader {
         let devices = self.list(value, "device_traces")?;
         let mut all = std::mem::take(&mut self.heap.events);
         for (device, value) in devices.into_iter().enumerate() {
-            let list = self.take_list(value, &format!("device_traces[{device}]"))?;
-            // One device holds all events in order: its list is the array.
-            let is_all = !list.is_empty()
-                && list.len() == all.len()
-                && list.iter().enumerate().all(|(idx, item)| *item == Value::Event(idx as u32));
-            if is_all {
-                check_events(&all, device)?;
-                self.out.traces.push(std::mem::take(&mut all));
-                continue;
-            }
-            let mut events = Vec::with_capacity(list.len());
-            for (idx, item) in list.into_iter().enumerate() {
-                let Value::Event(at) = item else {
-                    return Err(self.wrong(
-                        &format!("device_traces[{device}][{idx}]"),
-                        item,
-                        "an event with an action",
-                    ));
-                };
-                events.extend(all.get(at as usize));
-            }
+            let run = match value {
+                Value::Slot(slot) => match &self.heap.slots[slot as usize] {
+                    Slot::Run { from, n } => Some((*from as usize, *n as usize)),
+                    _ => None,
+                },
+                _ => None,
+            };
+            let events = match run {
+                // One device holds all events in order.
+                Some((0, n)) if n == all.len() => std::mem::take(&mut all),
+                Some((from, n)) => all.get(from..from + n).unwrap_or_default().to_vec(),
+                None => self.gathered(value, device, &all)?,
+            };
             check_events(&events, device)?;
             self.out.traces.push(events);
         }
         Ok(())
+    }
+
+    /// A list of events in another order than the file's.
+    fn gathered(&self, value: Value, device: usize, all: &[Event]) -> Result<Vec<Event>, ReadError> {
+        let list = self.list(value, &format!("device_traces[{device}]"))?;
+        let mut events = Vec::with_capacity(list.len());
+        for (idx, item) in list.into_iter().enumerate() {
+            let Value::Event(at) = item else {
+                return Err(self.wrong(&format!("device_traces[{device}][{idx}]"), item, "an event with an action"));
+            };
+            events.extend(all.get(at as usize));
+        }
+        Ok(events)
     }
 
     fn segment(&mut self, value: Value, idx: usize) -> Result<Segment, ReadError> {
@@ -372,7 +377,9 @@ impl Reader {
                 }
                 _ => "…".to_owned(),
             },
-            Value::Opaque | Value::Event(_) | Value::Frame(_) => "…".to_owned(),
+            Value::Opaque | Value::Event(_) | Value::Frame(_) | Value::Remembered { .. } | Value::Unset => {
+                "…".to_owned()
+            }
         }
     }
 
@@ -392,20 +399,12 @@ impl Reader {
         match value {
             Value::Slot(slot) => match &self.heap.slots[slot as usize] {
                 Slot::List(items) | Slot::Tuple(items) => Ok(items.clone()),
+                Slot::Run { from, n } => Ok((*from..from + n).map(Value::Event).collect()),
+                Slot::Stack(_) => Ok(Vec::new()),
                 _ => Err(self.wrong(path, value, "a list")),
             },
             other => Err(self.wrong(path, other, "a list")),
         }
-    }
-
-    /// A list that nothing else reads.
-    fn take_list(&mut self, value: Value, path: &str) -> Result<Vec<Value>, ReadError> {
-        if let Value::Slot(slot) = value
-            && let Slot::List(items) = &mut self.heap.slots[slot as usize]
-        {
-            return Ok(std::mem::take(items));
-        }
-        self.list(value, path)
     }
 
     fn items(&self, value: Value) -> Vec<Value> {
@@ -420,10 +419,12 @@ impl Reader {
             Value::Opaque => "bytes or a very large integer",
             Value::Float(_) => "a float",
             Value::Text(_) => "a text",
+            Value::Remembered { .. } | Value::Unset => "nothing",
             Value::Event(_) => "an event",
             Value::Frame(_) => "a frame of a stack",
             Value::Slot(slot) => match &self.heap.slots[slot as usize] {
-                Slot::List(_) | Slot::Stack(_) => "a list",
+                Slot::List(_) | Slot::Stack(_) | Slot::Run { .. } => "a list",
+                Slot::Event(_) => "an event",
                 Slot::Tuple(_) => "a tuple",
                 Slot::Dict(_) | Slot::Frame(_) | Slot::Vacant => "a dictionary",
             },

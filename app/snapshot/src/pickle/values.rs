@@ -11,6 +11,12 @@ impl Machine<'_> {
     /// Little-endian two's complement of any length. Addresses may have the highest bit set: they keep their bits.
     pub(super) fn long(&mut self, n: usize) -> Step<()> {
         let bytes = self.take(n, "a long integer")?;
+        if let ([.., high], true) = (bytes, n < 8)
+            && high & 0x80 == 0
+        {
+            let value = bytes.iter().rev().fold(0_i64, |value, byte| value << 8 | i64::from(*byte));
+            return self.push(Value::Int(value));
+        }
         let is_negative = bytes.last().is_some_and(|byte| byte & 0x80 != 0);
         let fill = if is_negative { 0xff } else { 0 };
         let fits = bytes.iter().skip(8).all(|byte| *byte == fill);
