@@ -12,7 +12,7 @@ use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text};
 pub struct ZeroEstimate;
 
 const GIB: f64 = 1_073_741_824.0;
-const MOST_PARAMS: i64 = 1 << 48;
+const MOST_PARAMS: i64 = 1 << 44;
 const MOST_BYTES: i64 = 1 << 62;
 
 impl Model for ZeroEstimate {
