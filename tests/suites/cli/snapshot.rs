@@ -142,7 +142,12 @@ fn more_files_are_ranks_with_their_imbalance() {
     assert_eq!(said, peaks);
     let mean = peaks.iter().sum::<u64>() as f64 / 3.0;
     assert!((found["allocated"]["imbalance"].as_f64().unwrap() - (3_077_896_704.0 / mean - 1.0)).abs() < 1e-9);
-    let told = vramlab(&["snapshot", "--ranks", &files[0], &files[1], "--lang", "en"]);
+    // A folder stands for the pickles in it.
+    let dir = tempfile::tempdir().unwrap();
+    for (rank, file) in files[..2].iter().enumerate() {
+        std::fs::copy(file, dir.path().join(format!("rank{rank}.pickle.gz"))).unwrap();
+    }
+    let told = vramlab(&["snapshot", "--ranks", dir.path().to_str().unwrap(), "--lang", "en"]);
     assert!(words(&told.out).contains("fullest is rank 1 with 2.87 GiB, 37 % above the mean"), "{}", told.out);
     for line in told.out.lines() {
         assert!(line.chars().count() <= 84, "{line}");

@@ -23,8 +23,8 @@ const RESERVED: Text = Text::new("保留峰值", "peak reserved");
 const UNUSED: Text = Text::new("缓存却用不上", "cached, of no use");
 const EVENTS: Text = Text::new("事件", "events");
 const SENTENCE: Text = Text::new(
-    "最多同时用了 {peak}：{roles}。其中 {site} 一处就占 {size}（{share}）。",
-    "At most {peak} was in use at once: {roles}. {site} alone held {size} of it ({share}).",
+    "最多同时用了 {peak}：{roles}。占得最多的一处是 {site}：{size}（{share}）。",
+    "At most {peak} was in use at once: {roles}. Most came from {site}: {size} ({share}).",
 );
 const ROLE: Text = Text::new("{name} {size}", "{name} {size}");
 const AND: Text = Text::new("，", ", ");
@@ -39,6 +39,7 @@ const NO_FINDING: Text = Text::new(
     "nothing found · no request was refused, and nothing grows from step to step",
 );
 const OOM: Text = Text::new("显存不足 · ", "out of memory · ");
+const LEAKS: Text = Text::new("疑似泄漏 · ", "suspected leak · ");
 const GROWS: Text = Text::new("逐步增长 · ", "it grows · ");
 const WHAT_IF: Text = Text::new("换个设置会保留多少", "What other settings would have reserved");
 const RECORDED: Text = Text::new("录制时的设置", "as recorded");
@@ -160,7 +161,9 @@ fn peak_sentence(lang: Lang, peak: u64, answers: &Answers) -> String {
         ROLE.get(lang).replace("{name}", holder.label.get(lang)).replace("{size}", &bytes(holder.bytes))
     };
     let roles: Vec<String> = answers.roles.iter().take(4).map(role).collect();
-    let Some(site) = answers.sites.first() else { return String::new() };
+    // What has no stack has no place to go and look.
+    let named = answers.sites.iter().find(|holder| holder.key.0 != 0);
+    let Some(site) = named.or(answers.sites.first()) else { return String::new() };
     SENTENCE
         .get(lang)
         .replace("{peak}", &bytes(peak))
@@ -186,7 +189,8 @@ fn findings_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, answers: &Answers) {
     for finding in answers.findings.iter().take(4) {
         let (tone, word) = match finding.kind {
             Kind::Oom => (Verdict::Bad, OOM),
-            Kind::Growth | Kind::LeakSuspect => (Verdict::Caution, GROWS),
+            Kind::LeakSuspect => (Verdict::Caution, LEAKS),
+            Kind::Growth => (Verdict::Caution, GROWS),
         };
         let end = if lang == Lang::Zh { "。" } else { ". " };
         let (what, why) = (finding.what.get(lang), finding.why.get(lang));

@@ -12,15 +12,17 @@ use vramlab_views::snapshot::{Colour, Kind, life_lines, moment, stack_lines};
 
 const OVER_TIME: Text = Text::new("显存随时间的变化", "Memory over time");
 const COLOURS: Text = Text::new("颜色", "Colour");
-const BY: [(Colour, Text); 3] = [
+const BY: [(Colour, Text); 4] = [
     (Colour::Role, Text::new("按角色", "by role")),
     (Colour::Site, Text::new("按代码位置", "by place in the code")),
+    (Colour::Stack, Text::new("按调用栈", "by stack")),
     (Colour::Stream, Text::new("按流", "by stream")),
 ];
 const RESERVED: Text = Text::new("画出保留量", "Show what is reserved");
 const RESERVED_LINE: Text = Text::new("保留", "reserved");
 const WHOLE: Text = Text::new("看全部", "Show all");
 const TO_PEAK: Text = Text::new("到峰值", "To the peak");
+const TO_OOM: Text = Text::new("到 OOM", "To the OOM");
 const HINT: Text = Text::new(
     "横轴是事件；一个像素里事件再多，也画其中最高的那一刻。横线纹的块录制前就在。拖动放大，双击复原，单击放光标（点上方的阶段就放大它）；点过以后滚轮缩放，加 Shift 平移；键盘：← → 移动（加 Shift 大步），W S 或 + − 缩放，A D 平移，PgUp PgDn 换阶段，0 复原。",
     "Across: events. However many share a pixel, it shows the highest moment among them. Ruled blocks stand from before the recording. Drag to zoom, double click for all, click for the cursor, or on a phase above to enlarge it; once clicked, the wheel zooms and with Shift pans; keys: ← → move (Shift for more), W S or + − zoom, A D pan, PgUp PgDn change the phase, 0 shows all.",
@@ -75,6 +77,12 @@ pub fn timeline(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
             let peak = opened.peak;
             if opened.look.cursor != peak && widgets::link(ui, tokens, TO_PEAK.get(lang)).clicked() {
                 opened.look.point_at(peak, n);
+            }
+            let oom = opened.scene.analysis.ooms.first().map(|oom| oom.event + 1);
+            if let Some(oom) = oom.filter(|oom| opened.look.cursor != *oom)
+                && widgets::link(ui, tokens, TO_OOM.get(lang)).clicked()
+            {
+                opened.look.point_at(oom, n);
             }
             rules::link(ui, tokens, lang, opened);
         });

@@ -18,9 +18,9 @@ const SMALL: Text = Text::new("小池", "small pool");
 const LARGE: Text = Text::new("大池", "large pool");
 const POOL: Text = Text::new(
     "{n} 段 {reserved}：在用 {used}，{holes} 个空洞 {inactive}，最大 {hole}，碎片 {share}",
-    "{n} segments, {reserved}: {used} in use, {holes} holes of {inactive}, the largest {hole}, fragmentation {share}",
+    "{reserved} in {n}: {used} used, {inactive} in {holes} holes, largest {hole}, fragmentation {share}",
 );
-const POOL_FULL: Text = Text::new("{n} 段 {reserved}：全部在用", "{n} segments, {reserved}: all in use");
+const POOL_FULL: Text = Text::new("{n} 段 {reserved}：全部在用", "{reserved} in {n}: all in use");
 const UNNAMED: Text = Text::new(
     "这些段在写文件时已经还给设备：文件只给还在的段记池。",
     "These segments were returned before the file was written: it names the pools of those that stay.",
@@ -209,12 +209,21 @@ fn pool_name(scene: &Scene, pool: &PoolAt, lang: Lang) -> String {
     name.join(" · ")
 }
 
+/// `1 segment`, `3 segments`; the Chinese text has its own classifier.
+fn counted(n: usize, lang: Lang) -> String {
+    match (lang, n) {
+        (Lang::Zh, n) => n.to_string(),
+        (Lang::En, 1) => "1 segment".to_owned(),
+        (Lang::En, n) => format!("{n} segments"),
+    }
+}
+
 fn pool_words(pool: &PoolAt, lang: Lang) -> String {
     let bytes = |bytes: u64| show::bytes_binary(Bytes(bytes));
     let metrics = &pool.metrics;
     let text = if metrics.n_holes == 0 { POOL_FULL } else { POOL };
     text.get(lang)
-        .replace("{n}", &pool.n_segments.to_string())
+        .replace("{n}", &counted(pool.n_segments, lang))
         .replace("{reserved}", &bytes(metrics.reserved))
         .replace("{used}", &bytes(metrics.allocated))
         .replace("{holes}", &metrics.n_holes.to_string())

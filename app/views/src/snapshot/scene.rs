@@ -18,6 +18,7 @@ pub enum Colour {
     #[default]
     Role,
     Site,
+    Stack,
     Stream,
 }
 
@@ -27,18 +28,20 @@ impl Colour {
         match self {
             Self::Role => "role",
             Self::Site => "site",
+            Self::Stack => "stack",
             Self::Stream => "stream",
         }
     }
 
     pub fn from_id(id: &str) -> Option<Self> {
-        [Self::Role, Self::Site, Self::Stream].into_iter().find(|colour| colour.id() == id)
+        [Self::Role, Self::Site, Self::Stack, Self::Stream].into_iter().find(|colour| colour.id() == id)
     }
 
     fn by(self) -> By {
         match self {
             Self::Role => By::Role,
             Self::Site => By::Site,
+            Self::Stack => By::Stack,
             Self::Stream => By::Stream,
         }
     }

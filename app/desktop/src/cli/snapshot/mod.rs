@@ -29,7 +29,7 @@ const BARE_ROWS: usize = 5;
 #[derive(clap::Args)]
 pub struct Args {
     /// A pickle of `torch.cuda.memory._snapshot()`, plain, .gz or .zst; also `memory_summary()` text, `memory_stats()` JSON.
-    /// Two are compared, more are the ranks of a job.
+    /// Two are compared, more are the ranks of a job; a folder stands for the pickles in it.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Rows of the table.
@@ -114,10 +114,9 @@ impl Answer {
 pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
     let rules = args.rules.as_deref().map(|path| rules(path, say)).transpose()?.unwrap_or_default();
     let options = Options { rules, capacity: None };
-    if args.files.len() > 1 {
-        return several(args, &options, say);
-    }
-    let (path, settings) = (&args.files[0], settings(&args.replay)?);
+    let files = with_folders(&args.files)?;
+    let [path] = files.as_slice() else { return several(args, &files, &options, say) };
+    let settings = settings(&args.replay)?;
     let (name, bytes) = bytes_of(path)?;
     if let Some(table) = explain::table(&bytes) {
         explain::tell(&table, &name, say);
@@ -139,7 +138,7 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
 }
 
 /// Two are compared, more are ranks.
-fn several(args: &Args, options: &Options, say: &Say) -> anyhow::Result<Exit> {
+fn several(args: &Args, files: &[PathBuf], options: &Options, say: &Say) -> anyhow::Result<Exit> {
     let load = |path: &PathBuf| -> anyhow::Result<Loaded> {
         let (name, bytes) = bytes_of(path)?;
         let snapshot = read(&bytes, LIMIT).map_err(|error| unreadable(path, &bytes, &error, say))?;
@@ -147,7 +146,7 @@ fn several(args: &Args, options: &Options, say: &Say) -> anyhow::Result<Exit> {
         let analysis = Analysis::of(&snapshot, device, options);
         Ok(Loaded { name, snapshot, analysis })
     };
-    let all = args.files.iter().map(load).collect::<anyhow::Result<Vec<Loaded>>>()?;
+    let all = files.iter().map(load).collect::<anyhow::Result<Vec<Loaded>>>()?;
     match all.as_slice() {
         [first, second] if !args.ranks => together::tell_comparison(first, second, args.at, args.top, say),
         all => together::tell_ranks(all, args.top, say),
@@ -156,6 +155,26 @@ fn several(args: &Args, options: &Options, say: &Say) -> anyhow::Result<Exit> {
         loaded.snapshot.warnings.iter().for_each(|warning| say.warn(&format!("{}: {warning}", loaded.short())));
     }
     Ok(Exit::Fine)
+}
+
+/// A folder stands for the pickles in it, by name.
+fn with_folders(given: &[PathBuf]) -> Result<Vec<PathBuf>, Fault> {
+    let mut out = Vec::new();
+    for path in given {
+        if !path.is_dir() {
+            out.push(path.clone());
+            continue;
+        }
+        let inside = std::fs::read_dir(path).map_err(|error| Fault::usage(format!("{error}: {}", path.display())))?;
+        let mut inside: Vec<PathBuf> = inside.flatten().map(|entry| entry.path()).collect();
+        inside.retain(|path| path.is_file() && path.to_string_lossy().contains(".pickle"));
+        if inside.is_empty() {
+            return Err(Fault::usage(format!("{}: there is no .pickle in this folder", path.display())));
+        }
+        inside.sort();
+        out.append(&mut inside);
+    }
+    Ok(out)
 }
 
 fn bytes_of(path: &Path) -> Result<(String, Vec<u8>), Fault> {
