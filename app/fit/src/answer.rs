@@ -30,6 +30,8 @@ impl Fits {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
     pub lever: &'static Lever,
+    /// The question with the lever pulled.
+    pub ask: Ask,
     pub saves: u64,
     pub total: u64,
     pub fits: Fits,
@@ -113,7 +115,8 @@ pub fn answer(model: &Model, ask: &Ask) -> Result<Answer, Problem> {
         let saves = own.total().saturating_sub(other.total());
         if saves > 0 {
             let cost = (lever.cost)(model, ask, &changed);
-            levers.push(Tried { lever, saves, total: other.total(), fits: verdict(&other, capacity), cost });
+            let (total, fits) = (other.total(), verdict(&other, capacity));
+            levers.push(Tried { lever, ask: changed, saves, total, fits, cost });
         }
     }
     levers.sort_by(|a, b| b.saves.cmp(&a.saves).then_with(|| a.lever.id.cmp(b.lever.id)));

@@ -46,6 +46,7 @@ pub struct App {
     pub(crate) steps: StepStates,
     pub(crate) study: crate::study::Study,
     pub(crate) snapshot: crate::snapshot::Desk,
+    pub(crate) fit: crate::fit::Desk,
     pub(crate) route: Route,
     pub(crate) history: Vec<Route>,
     pub(crate) notes: Vec<Note>,
@@ -103,6 +104,7 @@ impl App {
             steps: StepStates::default(),
             study: crate::study::Study::default(),
             snapshot: crate::snapshot::Desk::default(),
+            fit: crate::fit::Desk::default(),
             route: Route::default(),
             history: Vec::new(),
             notes: Vec::new(),
@@ -274,6 +276,9 @@ impl App {
         }
         if route.page == Page::Snapshot {
             self.snapshot.follow(&route.params);
+        }
+        if route.page == Page::Fit {
+            self.fit.follow(&route.params);
         }
         self.note_place(&route);
         if matches!(route.page, Page::Start | Page::Files) {

@@ -89,6 +89,12 @@ pub const COMMANDS: &[Command] = &[
         action: |_| Ok(Action::Go(Route::page(Page::Snapshot))),
     },
     Command {
+        id: "fit",
+        title: Text::new("模型装得下吗", "Does a model fit"),
+        shortcut: None,
+        action: |_| Ok(Action::Go(Route::page(Page::Fit))),
+    },
+    Command {
         id: "back",
         title: Text::new("后退", "Back"),
         shortcut: Some(KeyboardShortcut::new(Modifiers::ALT, Key::ArrowLeft)),

@@ -28,9 +28,8 @@ pub fn use_of(kind: Kind) -> Use {
         Kind::Trace | Kind::Pack | Kind::Chapter | Kind::Progress | Kind::Notebook => Use::Open,
         Kind::Snapshot | Kind::MemorySummary => Use::Open,
         Kind::OomMessage => later("18_debugging", Some("/help/training_oom")),
-        Kind::HfConfig => later("16_attention", Some("/task/task-4")),
+        Kind::HfConfig | Kind::Safetensors | Kind::SafetensorsIndex | Kind::Gguf => Use::Open,
         Kind::Adapter => later("05_peak", Some("/task/task-2")),
-        Kind::Safetensors | Kind::SafetensorsIndex | Kind::Gguf => later("14_quantisation", Some("/task/task-5")),
         Kind::Checkpoint => later("18_debugging", None),
         Kind::NvidiaSmi => later("01_bottleneck", Some("/help/memory_missing")),
         Kind::Topology => later("09_frontier", Some("/help/slow_link")),
@@ -76,7 +75,13 @@ pub fn step_of(kind: Kind) -> Option<&'static str> {
 
 /// Whether the beginning of a large file is all that is needed of it.
 pub fn is_head_enough(head: &[u8], n_bytes: u64) -> bool {
-    matches!(use_of(recognise(Head { bytes: head, n_bytes }).kind), Use::Later { .. })
+    let kind = recognise(Head { bytes: head, n_bytes }).kind;
+    matches!(use_of(kind), Use::Later { .. }) || is_model(kind)
+}
+
+/// Files that describe a model; of weights the header is enough.
+fn is_model(kind: Kind) -> bool {
+    matches!(kind, Kind::HfConfig | Kind::Safetensors | Kind::SafetensorsIndex | Kind::Gguf)
 }
 
 /// Whether a file that begins so is a memory snapshot: those are opened at almost any size.
@@ -202,6 +207,7 @@ impl App {
         // Text under the name of a chapter is read as one, so that its author hears what is wrong with it.
         let is_chapter = kind == Kind::Text && name.ends_with(".toml");
         let is_kept = match use_of(kind) {
+            Use::Open if is_model(kind) => self.open_model(name, &bytes, n_bytes),
             Use::Open if is_whole && kind == Kind::Snapshot => self.open_snapshot(name, bytes, is_beside),
             Use::Open if is_whole => self.open_bytes(name, kind, bytes),
             Use::No if is_chapter && is_whole => self.open_bytes(name, kind, bytes),

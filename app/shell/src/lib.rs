@@ -3,7 +3,8 @@
 //! Read `app.rs` first (state, and the loop of a frame), then `apply.rs` (what actions and events do) and `platform.rs`
 //! (what differs between desktop and browser). `page/` paints a chapter's steps, `panels/` what surrounds them.
 //! `experiments.rs` is the life of a run, `library.rs` what there is to learn and to run, `study/` what reaches over
-//! chapters: reviews and calibration. `snapshot/` is the page of a memory snapshot.
+//! chapters: reviews and calibration. `snapshot/` is the page of a memory snapshot, `fit/` that of a
+//! model and a card.
 
 pub mod action;
 pub mod answers;
@@ -12,6 +13,7 @@ mod apply;
 pub mod commands;
 pub mod documents;
 pub mod experiments;
+pub mod fit;
 pub mod guide;
 pub mod intake;
 pub mod library;

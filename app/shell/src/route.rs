@@ -41,6 +41,8 @@ pub enum Page {
     Files,
     /// A memory snapshot: the one that is open, or how to record one.
     Snapshot,
+    /// Whether a model fits a card.
+    Fit,
     Settings,
     /// The questions that are due, over all chapters.
     Review,
@@ -83,6 +85,7 @@ impl Route {
             },
             ["files"] => Page::Files,
             ["snapshot"] => Page::Snapshot,
+            ["fit"] => Page::Fit,
             ["settings"] => Page::Settings,
             ["review"] => Page::Review,
             _ => {
@@ -114,6 +117,7 @@ impl Route {
             Page::Review => "/review".to_owned(),
             Page::Files => "/files".to_owned(),
             Page::Snapshot => "/snapshot".to_owned(),
+            Page::Fit => "/fit".to_owned(),
             Page::Route { id } => format!("/route/{}", encode(id)),
             Page::Task { id } => format!("/task/{}", encode(id)),
             Page::Evidence { route: None } => "/evidence".to_owned(),

@@ -1,0 +1,90 @@
+//! What to change: each lever with what it saves and what that costs, to be pulled by a press; the cheapest plan that fits.
+
+use crate::guide::parts;
+use crate::widgets;
+use egui::Ui;
+use vramlab_fit::{Answer, Ask, Fits, Plan, Tried};
+use vramlab_kit::tokens::{Tokens, Type, Verdict};
+use vramlab_units::{Bytes, Lang, Text, show};
+
+const FIRST: Text = Text::new("先改什么", "What to change first");
+const ROOM: Text = Text::new("还能腾出多少", "What would free more");
+const ORDER: Text = Text::new("省得多的在前。按一下就改。", "Largest saving on top. A press changes it.");
+const THEN: Text = Text::new("就装得下", "then it fits");
+const SHORT: Text = Text::new("还不够", "not enough alone");
+const PLAN: Text = Text::new("最省事的方案", "The cheapest plan that fits");
+const PLAN_SUM: Text = Text::new(
+    "合计 {total}；估计多花 {percent} % 的时间；要复核质量的改动：{checks} 处",
+    "{total} in all; about {percent} % more time; quality checks due: {checks}",
+);
+const TAKE: Text = Text::new("照此改", "Take it");
+const NONE: Text = Text::new(
+    "重算、分块、精度和卸载怎样组合都装不下；要更多的卡，或更小的模型。",
+    "No mix of recompute, chunks, precision and offload makes it fit; that takes more cards or a smaller model.",
+);
+/// Levers that are shown.
+const MOST: usize = 8;
+
+/// The cards of levers and plan; the question that a press leads to.
+pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, answer: &Answer) -> Option<Ask> {
+    let mut pulled = None;
+    if answer.fits == Fits::No {
+        widgets::card(ui, tokens, |ui| {
+            parts::heading(ui, tokens, PLAN.get(lang));
+            match &answer.plan {
+                Some(plan) => pulled = plan_ui(ui, tokens, lang, plan),
+                None => parts::note(ui, tokens, NONE.get(lang), tokens.ink),
+            }
+        });
+        ui.add_space(tokens.space.m);
+    }
+    if answer.levers.is_empty() {
+        return pulled;
+    }
+    widgets::card(ui, tokens, |ui| {
+        let title = if answer.fits == Fits::No { FIRST } else { ROOM };
+        parts::heading(ui, tokens, title.get(lang));
+        parts::note(ui, tokens, ORDER.get(lang), tokens.muted);
+        for tried in answer.levers.iter().take(MOST) {
+            ui.add_space(tokens.space.s);
+            if lever_ui(ui, tokens, lang, tried, answer.fits == Fits::No) {
+                pulled = Some(tried.ask.clone());
+            }
+        }
+    });
+    pulled
+}
+
+fn lever_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, tried: &Tried, is_needed: bool) -> bool {
+    let mut is_pressed = false;
+    let title = tried.lever.title.get(lang);
+    ui.horizontal_wrapped(|ui| {
+        let saves = format!("−{}", show::bytes_binary(Bytes(tried.saves)));
+        ui.label(egui::RichText::new(saves).font(tokens.font(Type::NoteStrong)).color(tokens.ink));
+        is_pressed = widgets::secondary(ui, tokens, title).clicked();
+        if is_needed {
+            let (word, tone) = if tried.fits == Fits::Yes { (THEN, Verdict::Good) } else { (SHORT, Verdict::Neutral) };
+            let color = if tone == Verdict::Good { tokens.verdict(tone) } else { tokens.muted };
+            ui.label(egui::RichText::new(word.get(lang)).font(tokens.font(Type::Note)).color(color));
+        }
+    });
+    parts::note(ui, tokens, tried.cost.get(lang), tokens.muted);
+    is_pressed
+}
+
+fn plan_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, plan: &Plan) -> Option<Ask> {
+    for step in &plan.steps {
+        let times = if step.times > 1 { format!(" ×{}", step.times) } else { String::new() };
+        parts::note(ui, tokens, &format!("{}{times}", step.lever.title.get(lang)), tokens.ink);
+        parts::note(ui, tokens, step.cost.get(lang), tokens.muted);
+        ui.add_space(tokens.space.xs);
+    }
+    let words = PLAN_SUM
+        .get(lang)
+        .replace("{total}", &show::bytes_binary(Bytes(plan.total)))
+        .replace("{percent}", &show::number(plan.percent.round()))
+        .replace("{checks}", &plan.n_checks.to_string());
+    parts::note(ui, tokens, &words, tokens.ink);
+    ui.add_space(tokens.space.xs);
+    widgets::primary(ui, tokens, TAKE.get(lang)).clicked().then(|| plan.ask.clone())
+}
