@@ -279,6 +279,17 @@ const STATED_ERROR: &[(&str, &str, f64, &str)] = &[
     ("cpu_chase/main", "chase", 1.30, "figures of a common core; past 8 MiB each hop walks the page table too"),
     ("cpu_intensity/main", "fma", 0.30, "figures of a common core"),
     ("cpu_scaling/main", "all", 0.30, "the cores of a virtual machine are seldom all free at the same time"),
+    ("cpu_alloc/main", "arena", 0.75, "64 blocks at distances of a power of two share few sets of each cache"),
+    ("cpu_alloc/main", "pool", 0.75, "as above"),
+    ("alloc_cost/main", "malloc", 0.25, "at some tens of MiB the driver takes longer than a straight line says"),
+    ("alloc_cost/main", "async_keep", 0.45, "the sync after each free takes a little longer for blocks of GiB"),
+    (
+        "alloc_policies/main",
+        "training",
+        0.20,
+        "the driver's pool puts scattered free memory side by side by remapping it; the model does not",
+    ),
+    ("alloc_policies/main", "growing", 0.30, "as above"),
 ];
 
 /// Effects that do not show on the recorded card, on purpose: the chapter explains what hides them.
