@@ -5,6 +5,7 @@ use crate::activation_formula::ActivationFormula;
 use crate::affine_cost::AffineCost;
 use crate::amdahl::Amdahl;
 use crate::aos_soa::AosSoa;
+use crate::arena::Arena;
 use crate::bank_conflicts::BankConflicts;
 use crate::batch_knee::BatchKnee;
 use crate::bfc_allocator::BfcAllocator;
@@ -13,6 +14,7 @@ use crate::buffer_reuse::BufferReuse;
 use crate::bytes_in_flight::BytesInFlight;
 use crate::cache_levels::CacheLevels;
 use crate::caching_allocator::CachingAllocator;
+use crate::checkpoint_slots::CheckpointSlots;
 use crate::closed_formula_step::ClosedFormulaStep;
 use crate::coalescing::Coalescing;
 use crate::compare_runs::CompareRuns;
@@ -33,6 +35,7 @@ use crate::oom_cause::OomCause;
 use crate::op_intensity::OpIntensity;
 use crate::peak_bandwidth::PeakBandwidth;
 use crate::policy_replay::PolicyReplay;
+use crate::quantise::Quantise;
 use crate::roofline::Roofline;
 use crate::sample_plan::SamplePlan;
 use crate::sanitizer_matrix::SanitizerMatrix;
@@ -48,6 +51,7 @@ use crate::transpose::TransposeModel;
 use crate::utilisation::Utilisation;
 use crate::weights::Weights;
 use crate::zero_estimate::ZeroEstimate;
+use crate::zero_states::ZeroStates;
 use vramlab_units::{Args, FieldError, FieldSpec, Map, Text};
 
 /// A model as the registry sees it. The typed function beside it is what Rust code calls.
@@ -109,6 +113,7 @@ pub const MODELS: &[Entry] = &[
     entry::<AffineCost>(),
     entry::<Amdahl>(),
     entry::<AosSoa>(),
+    entry::<Arena>(),
     entry::<BankConflicts>(),
     entry::<BatchKnee>(),
     entry::<BfcAllocator>(),
@@ -117,6 +122,7 @@ pub const MODELS: &[Entry] = &[
     entry::<BytesInFlight>(),
     entry::<CacheLevels>(),
     entry::<CachingAllocator>(),
+    entry::<CheckpointSlots>(),
     entry::<ClosedFormulaStep>(),
     entry::<Coalescing>(),
     entry::<CompareRuns>(),
@@ -137,6 +143,7 @@ pub const MODELS: &[Entry] = &[
     entry::<OpIntensity>(),
     entry::<PeakBandwidth>(),
     entry::<PolicyReplay>(),
+    entry::<Quantise>(),
     entry::<Roofline>(),
     entry::<SamplePlan>(),
     entry::<SanitizerMatrix>(),
@@ -152,6 +159,7 @@ pub const MODELS: &[Entry] = &[
     entry::<Utilisation>(),
     entry::<Weights>(),
     entry::<ZeroEstimate>(),
+    entry::<ZeroStates>(),
 ];
 
 /// The model called `id`.

@@ -18,6 +18,8 @@ use vramlab_units::{Args, FieldError, FieldSpec, Map, Text, Value};
 /// The steady state is the second step: the first makes the optimizer's state.
 const STEADY: u64 = 1;
 
+const GIB: f64 = 1_073_741_824.0;
+
 pub struct TrainingStep;
 
 impl Model for TrainingStep {
@@ -69,6 +71,8 @@ fn answered(run: &Run, timeline: &Timeline) -> Map {
         ("after_step", figures.after_step.into()),
         ("peak_step", figures.peak_step.into()),
         ("reserved", figures.reserved.into()),
+        ("peak_gib", shared::number(figures.peak_step as f64 / GIB)),
+        ("reserved_gib", shared::number(figures.reserved as f64 / GIB)),
         ("n_params", run.n_params.into()),
         ("n_trained", run.n_trained.into()),
         ("peak_phase", fields::phase(timeline.peak.part).into()),
