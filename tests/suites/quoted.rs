@@ -29,6 +29,8 @@ const QUOTES: &[Quote] = &[
     ("12_roofline", "batch_gemm/time", "rotated", 1.0, 1.0, "8.2"),
     ("12_roofline", "batch_gemm/time", "rotated", 32.0, 1.0, "8.5"),
     ("12_roofline", "batch_gemm/time", "resident", 1.0, 1.0, "3.7"),
+    ("18_debugging", "oom_boundary/main", "largest", 0.0, 1.0, "142626"),
+    ("18_debugging", "oom_real/main", "fill", 32.0, 1.0, "31"),
 ];
 
 fn measured(library: &Library, experiment: &str, series: &str, x: f64) -> f64 {

@@ -34,14 +34,16 @@ struct Grid {
     rect: Rect,
     names: f32,
     row: f32,
+    is_narrow: bool,
 }
 
 impl Grid {
     fn new(origin: Pos2, width: f32, scale: f32) -> Self {
-        let names = if width < 520.0 * scale { 104.0 } else { 190.0 } * scale;
+        let is_narrow = width < 520.0 * scale;
+        let names = if is_narrow { 122.0 } else { 190.0 } * scale;
         let row = ROW * scale;
         let height = row * (Fault::ALL.len() + 1) as f32;
-        Self { rect: Rect::from_min_size(origin, vec2(width, height)), names, row }
+        Self { rect: Rect::from_min_size(origin, vec2(width, height)), names, row, is_narrow }
     }
 
     fn line(&self, fault_idx: usize) -> Rect {
@@ -73,7 +75,9 @@ impl SanitizerChooser {
             let font = tokens.font(if is_right { Type::NoteStrong } else { Type::Small });
             let color = if is_right { tokens.ink } else { tokens.muted };
             let at = pos2(grid.column(idx), rect.top() + grid.row / 2.0);
-            ink::text(&painter, at, Align2::CENTER_CENTER, tool.id(), font, color);
+            // The four names end alike.
+            let name = if grid.is_narrow { tool.id().trim_end_matches("check") } else { tool.id() };
+            ink::text(&painter, at, Align2::CENTER_CENTER, name, font, color);
         }
         painter.hline(rect.x_range(), rect.top() + grid.row, tokens.hairline());
         for (idx, fault) in Fault::ALL.into_iter().enumerate() {
@@ -100,8 +104,12 @@ impl SanitizerChooser {
         if is_chosen || is_hovered {
             painter.rect_filled(rect, 4.0, if is_chosen { tokens.accent_soft } else { tokens.sunken });
         }
-        let font = tokens.font(if is_chosen { Type::NoteStrong } else { Type::Note });
-        let at = pos2(rect.left() + tokens.px(8.0), rect.center().y);
+        let font = tokens.font(match (is_chosen, grid.is_narrow) {
+            (true, false) => Type::NoteStrong,
+            (false, false) => Type::Note,
+            (_, true) => Type::Small,
+        });
+        let at = pos2(rect.left() + tokens.px(if grid.is_narrow { 4.0 } else { 8.0 }), rect.center().y);
         ink::text(painter, at, Align2::LEFT_CENTER, words::name(fault).get(lang), font, tokens.ink);
         for (column, tool) in Tool::ALL.into_iter().enumerate() {
             self.cell(painter, tokens, pos2(grid.column(column), rect.center().y), fault, tool);

@@ -13,6 +13,7 @@ pub fn name(fault: Fault) -> Text {
         Fault::GlobalRace => Text::new("全局内存竞争", "global race"),
         Fault::Uninitialised => Text::new("读了没写过的", "uninitialised"),
         Fault::DivergentBarrier => Text::new("有线程不到屏障", "missed barrier"),
+        Fault::SyncwarpMask => Text::new("掩码写错的屏障", "wrong mask"),
         Fault::DoubleFree => Text::new("重复释放", "double free"),
         Fault::Leak => Text::new("没有释放", "leak"),
         Fault::InsideAPool => Text::new("越界，但在池里", "inside a pool"),
@@ -32,6 +33,7 @@ pub fn code(fault: Fault) -> &'static str {
         Fault::GlobalRace => "*total = *total + 1;",
         Fault::Uninitialised => "cudaMalloc(&in, n);  sum_into<<<1, 1>>>(in, out);",
         Fault::DivergentBarrier => "if (t % 32 < 16) { __syncthreads(); … }",
+        Fault::SyncwarpMask => "if (t % 32 < 16) __syncwarp(0xffffffff);",
         Fault::InsideAPool => "cudaMalloc(&pool, 2 * N);  set_all<<<2, N>>>(pool, N + 1);",
     }
 }
@@ -68,8 +70,12 @@ pub fn why(fault: Fault) -> Text {
             "initcheck notes which bytes of global memory were written. Fresh memory holds old contents, so nothing crashes; the result is wrong.",
         ),
         Fault::DivergentBarrier => Text::new(
-            "synccheck 该管这个，可实测一声不吭：另一半线程已经结束，而从 Volta 起结束的线程算作到了。要让它报，得有还活着的线程在别处等。",
-            "This is synccheck's business, and yet it said nothing: the other half of the threads had ended, and since Volta ended threads count as arrived. It reports threads that are alive and wait elsewhere.",
+            "synccheck 该管这个，可实测一声不吭：另一半线程已经结束，结束的线程算作到了。两个分支各写一个屏障的版本则直接挂住，四个工具都没来得及说话：那时只能结束进程，再看代码。",
+            "This is synccheck's business, and yet it said nothing: the other half of the threads had ended, and ended threads count as arrived. The version with a barrier in each of two branches hangs, and under none of the four tools does it print a word: end the process and read the code.",
+        ),
+        Fault::SyncwarpMask => Text::new(
+            "掩码点了名的线程没来，synccheck 报 Invalid arguments。不用工具，它在这块卡上照样跑完。",
+            "The mask names threads that do not come, and synccheck says Invalid arguments. Without the tool the kernel ends as if nothing were wrong.",
         ),
         Fault::DoubleFree => Text::new(
             "第二次 cudaFree 返回错误码，没人检查就没人知道。memcheck 报告每个失败的 API 调用。",
