@@ -245,40 +245,39 @@ impl Scene<'_> {
             let x = x.clamp(self.geometry.rect.left(), self.geometry.rect.right());
             ink::dashes(self.painter, &[pos2(x, gap.bottom()), pos2(x, rect.bottom())], stroke, 3.0, 3.0);
         }
-        self.ghost_note(rect, run);
         let miss =
             run.frame.miss.map_or(0, |miss| if miss.hole.is_some() { miss.wanted_bytes } else { miss.device_bytes });
         let text = WANTED.get(self.lang).replace("{}", &bytes_binary(Bytes(miss)));
         let font = tokens.font(Type::NoteStrong);
         let width = ink::text_width(self.painter, &text, font.clone());
-        let ground = tokens.tint(tokens.bad, 0.14);
-        if width + tokens.px(10.0) <= rect.width() {
-            ink::text_on(self.painter, rect.center(), Align2::CENTER_CENTER, text, font, tokens.bad, ground);
-        } else if rect.right() + tokens.px(6.0) + width <= self.geometry.rect.right() {
-            let at = pos2(rect.right() + tokens.px(6.0), rect.center().y);
-            ink::text(self.painter, at, Align2::LEFT_CENTER, text, font, tokens.bad);
+        let (painter, y, step) = (self.painter, rect.center().y, tokens.px(6.0));
+        let taken = if width + tokens.px(10.0) <= rect.width() {
+            let ground = tokens.tint(tokens.bad, 0.14);
+            ink::text_on(painter, rect.center(), Align2::CENTER_CENTER, text, font, tokens.bad, ground)
+        } else if rect.right() + step + width <= self.geometry.rect.right() {
+            ink::text(painter, pos2(rect.right() + step, y), Align2::LEFT_CENTER, text, font, tokens.bad)
         } else {
-            let at = pos2(rect.left() - tokens.px(6.0), rect.center().y);
-            ink::text(self.painter, at, Align2::RIGHT_CENTER, text, font, tokens.bad);
-        }
+            ink::text(painter, pos2(rect.left() - step, y), Align2::RIGHT_CENTER, text, font, tokens.bad)
+        };
+        self.ghost_note(rect.union(taken), run);
     }
 
     /// The free bytes that were there all the same, beside the ghost where there is room.
-    fn ghost_note(&self, ghost: Rect, run: &Run) {
+    fn ghost_note(&self, taken: Rect, run: &Run) {
         let tokens = self.tokens;
         let font = tokens.font(Type::Note);
         let (left, right) = (self.geometry.rect.left(), self.geometry.rect.right());
         let gap = tokens.space.m;
         for text in words::free_all_the_same(&run.frame, self.lang) {
             let width = ink::text_width(self.painter, &text, font.clone()) + gap;
-            let y = ghost.center().y;
-            if ghost.left() - left >= width {
-                let at = pos2(ghost.left() - gap, y);
+            let y = taken.center().y;
+            if taken.left() - left >= width {
+                let at = pos2(taken.left() - gap, y);
                 ink::text(self.painter, at, Align2::RIGHT_CENTER, text, font, tokens.ink);
                 return;
             }
-            if right - ghost.right() >= width {
-                ink::text(self.painter, pos2(ghost.right() + gap, y), Align2::LEFT_CENTER, text, font, tokens.ink);
+            if right - taken.right() >= width {
+                ink::text(self.painter, pos2(taken.right() + gap, y), Align2::LEFT_CENTER, text, font, tokens.ink);
                 return;
             }
         }

@@ -149,6 +149,8 @@ fn out_of_memory(name: &str, frame: &Frame, explanation: &Explanation, lang: Lan
         }
     };
     let flush = match (lang, frame.returned_bytes) {
+        (Lang::Zh, 0) if frame.card_bytes == 0 => "，卡上一点不剩".to_owned(),
+        (Lang::En, 0) if frame.card_bytes == 0 => ", and the card has nothing left".to_owned(),
         (Lang::Zh, 0) => format!("，卡上还有 {card}"),
         (Lang::Zh, returned) => format!("；还给卡 {} 之后，卡上也只有 {card}", size(returned)),
         (Lang::En, 0) => format!(", and the card has {card} left"),
