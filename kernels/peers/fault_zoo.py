@@ -18,7 +18,7 @@ HANGS = "two_barriers"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def said(command, limit=12):
+def said(command, limit=60):
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
         return done.stdout + done.stderr
@@ -37,7 +37,9 @@ def main():
 
         def check(pair):
             fault, tool = pair
-            text = said(["compute-sanitizer", "--print-limit", "4", "--tool", tool, *TOOLS[tool], program, fault])
+            few = [] if tool == "initcheck" else ["--print-limit", "4"]
+            command = ["compute-sanitizer", *few, "--tool", tool, *TOOLS[tool], program, fault]
+            text = said(command, 12 if fault == HANGS else 60)
             text = text.replace(place + "/", "").replace(HERE + "/", "")
             with open(os.path.join(folder, f"{fault}.{tool}.txt"), "w") as out:
                 out.write(text)
@@ -48,7 +50,7 @@ def main():
             lines = list(workers.map(check, [pair for pair in pairs if pair[0] != HANGS]))
         # Alone: while it hangs, others wait for the card.
         lines += [check(pair) for pair in pairs if pair[0] == HANGS]
-        alone = [f"{fault} plain {said([program, fault]).strip()}" for fault in FAULTS]
+        alone = [f"{fault} plain {said([program, fault], 12).strip()}" for fault in FAULTS]
         with open(os.path.join(folder, "matrix.txt"), "w") as out:
             out.write("\n".join(alone + lines) + "\n")
 

@@ -111,7 +111,7 @@ pub fn parse(text: &str) -> Report {
 }
 
 fn is_backtrace(line: &str) -> bool {
-    line.starts_with("Saved host backtrace") || line.starts_with("Host Frame") || line.starts_with("Device Frame")
+    line.starts_with("Saved host backtrace") || line.starts_with("Host Frame")
 }
 
 fn sum_up(report: &mut Report, line: &str) {
@@ -168,8 +168,9 @@ const LOST: [&str; 3] = ["(error 719)", "(error 700)", "(error 716)"];
 
 /// A further line of a finding; false if it is none.
 fn detail(finding: &mut Finding, line: &str) -> bool {
-    if let Some(place) = line.strip_prefix("at ") {
-        finding.site = site(place);
+    // The frame of a function's caller: what the reader wrote, where the fault lies in a header of CUDA.
+    if let Some(place) = line.strip_prefix("at ").or_else(|| line.strip_prefix("Device Frame:")) {
+        finding.site = site(place.trim());
     } else if let Some(rest) = line.strip_prefix("by thread ") {
         finding.thread = rest.split_once(" in block ").map(|(a, b)| (a.to_owned(), b.to_owned()));
     } else if line.starts_with("Access to ") || line.starts_with("Address ") || line.starts_with("Access at ") {

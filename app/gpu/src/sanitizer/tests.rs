@@ -50,9 +50,26 @@ fn each_fault_is_what_it_is() {
     assert!(matches!(&race.kind, Kind::Race { other } if other.line.as_deref().is_some_and(|at| at != line(&race))));
 }
 
+/// The barrier lies in a header; its caller is the reader's line.
+#[test]
+fn a_barrier_is_told_at_its_caller() {
+    let report = report("syncwarp_mask.synccheck");
+    let first = &report.findings[0];
+    assert_eq!(first.kind, Kind::Barrier { reason: "Invalid arguments".to_owned() });
+    assert_eq!((first.site.kernel.as_str(), first.n), ("half_a_mask(float *)", 4));
+    assert!(line(first).starts_with("fault_zoo.cu:"), "{first:?}");
+    assert_eq!((report.n_errors, report.n_hidden), (Some(32), 28));
+}
+
 #[test]
 fn what_no_checker_sees_is_clean() {
-    for name in ["none.memcheck", "none.racecheck", "inside_a_pool.memcheck", "global_race.racecheck"] {
+    for name in [
+        "none.memcheck",
+        "none.racecheck",
+        "inside_a_pool.memcheck",
+        "global_race.racecheck",
+        "divergent_barrier.synccheck",
+    ] {
         let report = report(name);
         assert!(report.is_clean(), "{name}: {report:?}");
         assert_eq!(report.program, ["no error"], "{name}");
