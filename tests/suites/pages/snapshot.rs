@@ -146,7 +146,8 @@ fn a_damaged_snapshot_says_what_is_wrong() {
     }
 }
 
-/// A million events (in a release build): the whole page, with the cursor moving. It prints; the bound is loose.
+/// A million events (in a release build): the whole page at rest, with the cursor moving, and with the window changing.
+/// It prints; the bounds are loose.
 #[test]
 fn a_frame_over_very_many_events() {
     let n_events = if cfg!(debug_assertions) { 50_000 } else { 1_000_000 };
@@ -157,14 +158,88 @@ fn a_frame_over_very_many_events() {
     let opened = start.elapsed();
     let found = desk.said()["snapshot"].clone();
     assert_eq!(found["state"], "open", "{found}");
-    let n_frames = 60;
+    println!("{} events: open after {:.2} s", found["n_events"], opened.as_secs_f64());
+    frames(&mut desk, "at rest", None);
+    focus(&mut desk);
+    frames(&mut desk, "the cursor moves", Some(Key::ArrowLeft));
+    desk.press(Key::Plus);
+    frames(&mut desk, "the window moves", Some(Key::A));
+}
+
+/// Sixty frames, with a key pressed in each.
+fn frames(desk: &mut Desk, what: &str, key: Option<Key>) {
+    const FRAMES: u32 = 60;
     let start = Instant::now();
-    for _ in 0..n_frames {
+    for _ in 0..FRAMES {
+        key.iter().for_each(|key| desk.harness.key_press(*key));
         desk.harness.step();
     }
-    let ms = start.elapsed().as_secs_f64() * 1e3 / f64::from(n_frames);
-    println!("{} events: open after {:.2} s, a frame takes {ms:.2} ms", found["n_events"], opened.as_secs_f64());
-    assert!(ms < 400.0, "a frame takes {ms:.0} ms");
+    let ms = start.elapsed().as_secs_f64() * 1e3 / f64::from(FRAMES);
+    println!("{what}: a frame takes {ms:.2} ms");
+    assert!(ms < 400.0, "{what}: a frame takes {ms:.0} ms");
+}
+
+/// Phases are steps of their own: Page Down goes to the end of the next, a press on one enlarges it; every block is
+/// counted; the strip below pans.
+#[test]
+fn phases_are_walked_and_enlarged() {
+    let mut desk = dropped("mlp_adam");
+    // 148 requests, none from before: the README.
+    assert!(desk.has("148 blocks are used in this window"), "{}", desk.said()["snapshot"]["drawn"]);
+    focus(&mut desk);
+    desk.press(Key::Home);
+    let mut ends = Vec::new();
+    for _ in 0..3 {
+        desk.press(Key::PageDown);
+        ends.push(desk.said()["snapshot"]["cursor"].as_u64().unwrap());
+    }
+    assert!(ends.is_sorted() && ends[0] > 0 && ends[2] > ends[0], "{ends:?}");
+    desk.press(Key::PageUp);
+    assert_eq!(desk.said()["snapshot"]["cursor"], ends[1]);
+    // The optimizer works at the peak, and its phase stands above the plot.
+    desk.click("To the peak");
+    let rect = desk.harness.get_by_label_contains("Memory over time. ").rect();
+    let peak = desk.said()["snapshot"]["cursor"].as_u64().unwrap();
+    let plot = (rect.left() + 64.0, rect.right() - 4.0);
+    let at = egui::pos2(plot.0 + (plot.1 - plot.0) * peak as f32 / 413.0, rect.top() + 8.0);
+    desk.harness.hover_at(at);
+    desk.harness.run_ok();
+    desk.harness.drag_at(at);
+    desk.harness.drop_at(at);
+    desk.harness.run_ok();
+    let window = desk.said()["snapshot"]["window"].clone();
+    let (from, until) = (window[0].as_u64().unwrap(), window[1].as_u64().unwrap());
+    assert!(until - from < 413 && from < peak && peak <= until, "{window}");
+    desk.harness.get_by_label("The whole recording; drag the window to pan").focus();
+    desk.harness.run_ok();
+    desk.press(Key::ArrowLeft);
+    let panned = desk.said()["snapshot"]["window"].clone();
+    assert!(panned[0].as_u64().unwrap() < from, "{window} {panned}");
+    assert_eq!(panned[1].as_u64().unwrap() - panned[0].as_u64().unwrap(), until - from);
+}
+
+/// The wheel belongs to the page until the figure has the focus; then it zooms around the pointer.
+#[test]
+fn the_wheel_zooms_once_the_figure_has_the_focus() {
+    let mut desk = dropped("mlp_adam");
+    let rect = desk.harness.get_by_label_contains("Memory over time. ").rect();
+    let wheel = |desk: &mut Desk| {
+        desk.harness.hover_at(rect.center());
+        desk.harness.run_ok();
+        desk.harness.event(egui::Event::MouseWheel {
+            unit: egui::MouseWheelUnit::Point,
+            delta: egui::vec2(0.0, 120.0),
+            source: egui::MouseWheelSource::Wheel,
+            phase: egui::TouchPhase::Move,
+            modifiers: egui::Modifiers::NONE,
+        });
+        desk.harness.run_steps(30);
+        let window = desk.said()["snapshot"]["window"].clone();
+        window[1].as_u64().unwrap() - window[0].as_u64().unwrap()
+    };
+    assert_eq!(wheel(&mut desk), 413, "without the focus the page scrolls");
+    focus(&mut desk);
+    assert!(wheel(&mut desk) < 413, "with it the figure zooms");
 }
 
 /// Dragging over a part shows it, a double click all; resting on the area tells whose block it is and where it came from.

@@ -160,3 +160,72 @@ fn seen(scene: &Scene, columns: &[Column], least: u64) -> (Vec<Seen>, usize) {
     }
     (out, n_all)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::columns::columns;
+    use crate::snapshot::scene::Colour;
+    use std::sync::Arc;
+    use vramlab_snapshot::{Analysis, Options, read};
+
+    fn scene(name: &str) -> Scene {
+        let path = format!("{}/../../tests/data/snapshots/{name}.pickle.gz", env!("CARGO_MANIFEST_DIR"));
+        let bytes = std::fs::read(path).expect("a recording");
+        let snapshot = Arc::new(read(&bytes, 64 << 20).expect("it is read"));
+        let analysis = Arc::new(Analysis::of(&snapshot, 0, &Options::default()));
+        Scene::new(snapshot, analysis, Colour::default())
+    }
+
+    /// In every column the blocks of a band lie one upon the other from its lower edge, are in use at that moment, and
+    /// reach no higher than the band; with no least size they fill it.
+    #[test]
+    fn blocks_lie_in_their_bands_without_a_gap() {
+        for (name, n_pixels, least) in
+            [("mlp_adam", 5_000, 1), ("mlp_adam", 300, 1 << 20), ("kv_cat", 700, 1 << 20), ("resnet50_b32", 400, 4096)]
+        {
+            let scene = scene(name);
+            let columns = columns(scene.totals(), 0, scene.n_events(), n_pixels);
+            let n_bands = scene.bands.all.len();
+            let values: Vec<u64> =
+                columns.iter().flat_map(|c| scene.bands.all.iter().map(|band| band.value(c.moment))).collect();
+            let detail = Detail::of(&scene, &columns, &values, least);
+            assert!(detail.n_blocks > 0 && detail.n_blocks <= detail.n_all, "{name}");
+            for (idx, column) in columns.iter().enumerate() {
+                let mut base = 0;
+                for band in 0..n_bands {
+                    let value = values[idx * n_bands + band];
+                    let here = |cell: &&Cell| {
+                        usize::from(cell.band) == band && (cell.from..cell.until).contains(&(idx as u32))
+                    };
+                    let mut cells: Vec<&Cell> = detail.cells.iter().filter(here).collect();
+                    cells.sort_by_key(|cell| cell.bottom);
+                    let mut top = base;
+                    for cell in cells {
+                        assert_eq!(cell.bottom, top, "{name}: column {idx}, band {band}");
+                        let life = scene.life(cell.life).expect("a life");
+                        assert!(life.is_allocated(column.moment) && life.size == cell.size, "{name}: column {idx}");
+                        top += cell.size;
+                    }
+                    assert!(top <= base + value, "{name}: column {idx}, band {band}");
+                    assert!(least > 1 || top == base + value, "{name}: nothing is left out in column {idx}");
+                    base += value;
+                }
+            }
+        }
+    }
+
+    /// What lies under a point is the block that is drawn there; the README's 148 requests are all counted.
+    #[test]
+    fn a_point_finds_its_block() {
+        let scene = scene("mlp_adam");
+        let columns = columns(scene.totals(), 0, scene.n_events(), 5_000);
+        let values: Vec<u64> =
+            columns.iter().flat_map(|c| scene.bands.all.iter().map(|band| band.value(c.moment))).collect();
+        let detail = Detail::of(&scene, &columns, &values, 1);
+        assert_eq!((detail.n_all, detail.n_blocks), (148, 148));
+        let cell = detail.cells[detail.cells.len() / 2];
+        assert_eq!(detail.at(cell.from as usize, cell.bottom), Some(cell.life));
+        assert_eq!(detail.at(cell.from as usize, u64::MAX / 2), None);
+    }
+}

@@ -55,6 +55,15 @@ impl Overview {
             let from = (at - grip).clamp(0.0, (n as f64 - span).max(0.0));
             look.show(from, from + span, n);
         }
+        if response.has_focus() {
+            let filter = egui::EventFilter { horizontal_arrows: true, ..Default::default() };
+            ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+            let pressed = |key| ui.input(|input| input.key_pressed(key));
+            let by = f64::from(u8::from(pressed(egui::Key::ArrowRight)))
+                - f64::from(u8::from(pressed(egui::Key::ArrowLeft)));
+            look.pan(by * 0.25, n);
+        }
+        vramlab_kit::paint::focus_ring(ui, tokens, &response, strip, 2.0);
         before != (look.from, look.until)
     }
 
