@@ -127,7 +127,7 @@ impl Compactor {
     pub fn held(&self) -> u64 {
         let texts = 2 * self.n_text_bytes + self.texts.len() * TEXT_BYTES;
         let stacks = self.stack_frames.capacity() * 4 + self.stack_ends.len() * STACK_BYTES;
-        let events = self.events.capacity() * size_of::<Event>() + self.times.capacity() * 8;
+        let events = self.events.len() * size_of::<Event>() + self.times.len() * 8;
         let slots = self.slots.capacity() * size_of::<Slot>() + self.n_values * size_of::<Value>();
         (texts + stacks + events + slots + self.frames.len() * FRAME_BYTES) as u64
     }

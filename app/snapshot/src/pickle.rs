@@ -4,9 +4,10 @@
 //! reference to a class is an error with its name and place. It needs no recursion, and nothing larger than the file is
 //! ever reserved because the file says so.
 
+mod items;
 mod values;
 
-use crate::compact::{ACTION, Compactor};
+use crate::compact::Compactor;
 use crate::model::TextId;
 use values::lossy;
 
@@ -136,9 +137,35 @@ impl<'a> Machine<'a> {
                 let needs = held.saturating_mul(self.bytes.len() as u64) / (self.at as u64).max(1);
                 return Err(PickleError::TooLarge { needs: needs.max(held), limit: limit as u64 });
             }
+            self.foresee(limit);
             if !watch(Progress { done: self.at, n_bytes: self.bytes.len() }) {
                 return Err(PickleError::Cancelled { offset: self.at });
             }
+        }
+    }
+
+    /// Makes room for as many as there will be if the file goes on as it began: tables that double are copied, and half
+    /// empty at the end.
+    fn foresee(&mut self, limit: usize) {
+        let share = self.bytes.len() as f64 / self.at.max(1) as f64;
+        let more = |len: usize, capacity: usize, size: usize| {
+            let wanted = (len as f64 * share * 1.02) as usize + OPCODES_A_LOOK / 8;
+            let is_due =
+                capacity - len < OPCODES_A_LOOK / 8 && wanted > capacity && wanted.saturating_mul(size) < limit;
+            is_due.then_some(wanted - len)
+        };
+        if let Some(n) = more(self.memo.len(), self.memo.capacity(), size_of::<Value>()) {
+            self.memo.reserve_exact(n);
+        }
+        let slots = &mut self.heap.slots;
+        if let Some(n) = more(slots.len(), slots.capacity(), size_of::<Slot>()) {
+            slots.reserve_exact(n);
+            self.generations.reserve_exact(n);
+        }
+        let events = &mut self.heap.events;
+        if let Some(n) = more(events.len(), events.capacity(), size_of::<crate::Event>()).filter(|_| !events.is_empty())
+        {
+            events.reserve_exact(n);
         }
     }
 
@@ -146,7 +173,7 @@ impl<'a> Machine<'a> {
     fn held(&self) -> u64 {
         let own = self.stack.capacity() * size_of::<Value>()
             + self.marks.capacity() * size_of::<usize>()
-            + self.memo.capacity() * size_of::<Value>()
+            + self.memo.len() * size_of::<Value>()
             + self.generations.capacity() * size_of::<u32>();
         own as u64 + self.heap.held()
     }
@@ -154,8 +181,8 @@ impl<'a> Machine<'a> {
     #[inline]
     fn step(&mut self, code: u8) -> Step<()> {
         match code {
-            b'h' => self.get_memo(|m| m.byte("a memo index").map(usize::from)),
-            b'j' => self.get_memo(|m| m.u32("a memo index").map(|idx| idx as usize)),
+            b'h' => self.get_memos(|m| m.byte("a memo index").map(usize::from), b'h'),
+            b'j' => self.get_memos(|m| m.u32("a memo index").map(|idx| idx as usize), b'j'),
             0x94 => {
                 let top = self.top()?;
                 self.memo_put(self.memo.len(), top)
@@ -382,6 +409,19 @@ impl<'a> Machine<'a> {
         self.push(Value::Slot(idx))
     }
 
+    /// The frames of a stack are remembered values in a row: they need no look at the table of opcodes.
+    #[inline]
+    fn get_memos(&mut self, read: impl Fn(&mut Self) -> Step<usize>, code: u8) -> Step<()> {
+        loop {
+            self.get_memo(&read)?;
+            if self.bytes.get(self.at) != Some(&code) {
+                return Ok(());
+            }
+            self.op_at = self.at;
+            self.at += 1;
+        }
+    }
+
     #[inline]
     fn get_memo(&mut self, read: impl FnOnce(&mut Self) -> Step<usize>) -> Step<()> {
         let idx = read(self)?;
@@ -418,108 +458,5 @@ impl<'a> Machine<'a> {
         }
         self.memo[idx] = value;
         Ok(())
-    }
-
-    fn tuple_of(&mut self, n: usize) -> Step<()> {
-        let floor = self.marks.last().copied().unwrap_or(0);
-        let start = self.stack.len().checked_sub(n).filter(|start| *start >= floor);
-        let start = start.ok_or_else(|| self.damaged("the stack is empty"))?;
-        let items = self.stack.split_off(start);
-        self.push_slot(Slot::Tuple(items))
-    }
-
-    fn pairs(&self, items: &[Value]) -> Step<Vec<(Value, Value)>> {
-        if !items.len().is_multiple_of(2) {
-            return Err(self.damaged("a key without a value"));
-        }
-        Ok(items.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
-    }
-
-    fn set_items(&mut self) -> Step<()> {
-        let mark = self.marks.pop().filter(|mark| *mark <= self.stack.len());
-        let mark = mark.ok_or_else(|| self.damaged("there is no mark"))?;
-        if !(self.stack.len() - mark).is_multiple_of(2) {
-            return Err(self.damaged("a key without a value"));
-        }
-        let Some(Value::Slot(slot)) = mark.checked_sub(1).and_then(|idx| self.stack.get(idx)).copied() else {
-            return Err(self.damaged("items for something that is no dictionary"));
-        };
-        let is_action = self.is_action(mark);
-        match &mut self.heap.slots[slot as usize] {
-            Slot::Dict(pairs) if pairs.is_empty() && is_action => {
-                self.heap.begin_event(slot, &self.stack[mark..]);
-            }
-            Slot::Dict(pairs) => pairs.extend(self.stack[mark..].chunks_exact(2).map(|pair| (pair[0], pair[1]))),
-            Slot::Event(idx) => {
-                let idx = *idx;
-                self.heap.go_on(idx, &self.stack[mark..]);
-            }
-            _ => return Err(self.damaged("items for something that is no dictionary, or for one that was complete")),
-        }
-        self.stack.truncate(mark);
-        Ok(())
-    }
-
-    /// Whether the first of the items from `mark` on is an event's.
-    #[inline]
-    fn is_action(&self, mark: usize) -> bool {
-        self.stack.get(mark) == Some(&Value::Text(ACTION))
-    }
-
-    fn set_item(&mut self) -> Step<()> {
-        let value = self.pop()?;
-        let key = self.pop()?;
-        let Value::Slot(slot) = self.top()? else {
-            return Err(self.damaged("an item for something that is no dictionary"));
-        };
-        match &mut self.heap.slots[slot as usize] {
-            Slot::Dict(pairs) => pairs.push((key, value)),
-            Slot::Event(idx) => {
-                let idx = *idx;
-                self.heap.go_on(idx, &[key, value]);
-            }
-            _ => return Err(self.damaged("an item for something that is no dictionary")),
-        }
-        Ok(())
-    }
-
-    fn append_items(&mut self) -> Step<()> {
-        let mark = self.marks.pop().filter(|mark| *mark <= self.stack.len());
-        let mark = mark.ok_or_else(|| self.damaged("there is no mark"))?;
-        let list = mark.checked_sub(1).and_then(|idx| self.stack.get(idx)).copied();
-        for idx in mark..self.stack.len() {
-            let item = self.compact(self.stack[idx]);
-            self.stack[idx] = item;
-        }
-        match list {
-            Some(Value::Slot(slot)) if self.heap.append(slot, &self.stack[mark..]) => {}
-            _ => return Err(self.damaged("items for something that is no list, or for one that was complete")),
-        }
-        self.stack.truncate(mark);
-        Ok(())
-    }
-
-    fn append_item(&mut self) -> Step<()> {
-        let item = self.pop()?;
-        let item = self.compact(item);
-        let Value::Slot(slot) = self.top()? else {
-            return Err(self.damaged("an item for something that is no list"));
-        };
-        match self.heap.append(slot, &[item]) {
-            true => Ok(()),
-            false => Err(self.damaged("an item for something that is no list")),
-        }
-    }
-
-    /// A dictionary that is complete becomes an event or a frame.
-    #[inline]
-    fn compact(&mut self, value: Value) -> Value {
-        let Value::Slot(slot) = value else { return value };
-        let out = self.heap.compact(slot);
-        if let Some(Value::Event(_)) = out {
-            // The slot will be used again: what was remembered of it is void.
-            self.generations[slot as usize] += 1;
-        }
-        out.unwrap_or(value)
     }
 }

@@ -30,11 +30,9 @@ pub fn read_range(bytes: &[u8], limit: usize, range: &Range) -> Result<Snapshot,
 impl Snapshot {
     /// Drops the events outside a range, and walks the segments back to its end.
     pub fn keep(&mut self, range: &Range) {
-        let n_devices = self.traces.len();
         let lengths: Vec<usize> = self.traces.iter().map(Vec::len).collect();
         self.shown = lengths.iter().map(|n| Shown { from: 0, until: *n, n_events: *n }).collect();
-        for device in 0..n_devices {
-            let n = lengths[device];
+        for (device, n) in lengths.into_iter().enumerate() {
             if range.device.is_some_and(|wanted| wanted != device) {
                 self.traces[device] = Vec::new();
                 self.shown[device] = Shown { from: n, until: n, n_events: n };
@@ -69,7 +67,7 @@ impl Snapshot {
                 let before = start(&end, device, &config, &homes, &Labels::default());
                 (before.parts, before.pools)
             },
-            |(views, pools)| (parts(&views), pools),
+            |standing| (parts(&standing.blocks), standing.pools),
         );
         self.segments = others;
         for part in &parts {

@@ -1,9 +1,13 @@
-//! From bytes to a snapshot: unpacked, run through the pickle machine, and what is left put into the model.
+//! From bytes to a snapshot: unpacked, run through the pickle machine, and what is left put into the model. `values.rs`
+//! reads single values.
+
+mod values;
 
 use crate::compact::Compactor;
 use crate::model::{Action, Annotation, Block, BlockState, Event, Segment, Snapshot};
 use crate::pickle::{Machine, PickleError, Slot, Value, Watch};
 use crate::unpack::{UnpackError, unpack};
+use values::Budget;
 
 /// Why a file is not a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,6 +20,8 @@ pub enum ReadError {
     Missing { field: &'static str },
     #[error("{path} is {found}; it must be {legal}")]
     Wrong { path: String, found: &'static str, legal: &'static str },
+    #[error("the file refers to the same data again and again: it unfolds to more than {limit} bytes")]
+    Unfolds { limit: u64 },
 }
 
 /// Reads a snapshot, plain, gzipped or compressed by zstd. `limit` bounds what a compressed file may unpack to, and what
@@ -29,9 +35,9 @@ pub fn read_with(bytes: &[u8], limit: usize, watch: Watch<'_>) -> Result<Snapsho
     let unpacked = unpack(bytes, limit)?;
     let mut machine = Machine::new(unpacked.as_deref().unwrap_or(bytes));
     let root = machine.run(limit, watch)?;
-    let heap = machine.heap;
+    let (heap, n_bytes) = (machine.heap, unpacked.as_deref().unwrap_or(bytes).len());
     drop(unpacked);
-    Reader { heap, out: Snapshot::default() }.snapshot(root)
+    Reader::new(heap, n_bytes).snapshot(root)
 }
 
 /// What a file holds, without its events.
@@ -64,7 +70,7 @@ pub fn count(bytes: &[u8], limit: usize) -> Result<Counts, ReadError> {
     let mut machine = Machine::new(bytes);
     machine.heap.counts_only = true;
     let root = machine.run(limit, &mut |_| true)?;
-    let reader = Reader { heap: machine.heap, out: Snapshot::default() };
+    let reader = Reader::new(machine.heap, bytes.len());
     let fields = match reader.root(root)? {
         Root::Segments => Vec::new(),
         Root::Whole(fields) => fields,
@@ -93,6 +99,13 @@ enum Root {
 struct Reader {
     heap: Compactor,
     out: Snapshot,
+    budget: Budget,
+}
+
+impl Reader {
+    fn new(heap: Compactor, n_bytes: usize) -> Self {
+        Self { heap, out: Snapshot::default(), budget: Budget::of(n_bytes) }
+    }
 }
 
 impl Reader {
@@ -123,19 +136,21 @@ impl Reader {
         for (idx, value) in self.list(segments, "segments")?.into_iter().enumerate() {
             let segment = self.segment(value, idx)?;
             self.out.segments.push(segment);
+            self.budget.check()?;
         }
         match find("device_traces", &self) {
             Some(traces) => self.traces(traces)?,
             None => self.out.warnings.push(NO_HISTORY.to_owned()),
         }
         if let Some(settings) = find("allocator_settings", &self) {
-            self.settings(settings);
+            self.settings(settings)?;
         }
         if let Some(annotations) = find("external_annotations", &self) {
-            self.annotations(annotations);
+            self.annotations(annotations)?;
         }
         const KNOWN: &[&str] = &["segments", "device_traces", "allocator_settings", "external_annotations"];
         for (key, _) in &root {
+            self.budget.check()?;
             let name = self.words(*key);
             if !KNOWN.contains(&name.as_str()) {
                 *self.out.unknown.entry(name).or_default() += 1;
@@ -173,9 +188,14 @@ impl Reader {
             let events = match run {
                 // One device holds all events in order.
                 Some((0, n)) if n == all.len() => std::mem::take(&mut all),
-                Some((from, n)) => all.get(from..from + n).unwrap_or_default().to_vec(),
+                Some((from, n)) => {
+                    self.budget.spend(n * size_of::<Event>());
+                    self.budget.check()?;
+                    all.get(from..from + n).unwrap_or_default().to_vec()
+                }
                 None => self.gathered(value, device, &all)?,
             };
+            self.budget.check()?;
             check_events(&events, device)?;
             self.out.traces.push(events);
         }
@@ -227,6 +247,7 @@ impl Reader {
             let block = self.block(value, next, || format!("segments[{idx}].blocks[{block_idx}]"))?;
             next = block.address.wrapping_add(block.size);
             out.blocks.push(block);
+            self.budget.check()?;
         }
         self.unknown_fields(&fields, "segments[]", SEGMENT_FIELDS);
         Ok(out)
@@ -267,16 +288,19 @@ impl Reader {
         Some(self.heap.stack(frames))
     }
 
-    fn settings(&mut self, value: Value) {
-        let Ok(fields) = self.dict(value, String::new) else { return };
+    fn settings(&mut self, value: Value) -> Result<(), ReadError> {
+        let Ok(fields) = self.dict(value, String::new) else { return Ok(()) };
         for (key, value) in fields {
+            self.budget.check()?;
             let (key, text) = (self.words(key), self.plain(value));
             self.out.settings.insert(key, text);
         }
+        Ok(())
     }
 
-    fn annotations(&mut self, value: Value) {
+    fn annotations(&mut self, value: Value) -> Result<(), ReadError> {
         for value in self.items(value) {
+            self.budget.check()?;
             let Ok(fields) = self.dict(value, String::new) else { continue };
             let text = |key: &str| self.field(&fields, key).map(|value| self.words(value)).unwrap_or_default();
             self.out.annotations.push(Annotation {
@@ -286,6 +310,7 @@ impl Reader {
                 time_us: self.int(&fields, "time_us").unwrap_or(0),
             });
         }
+        Ok(())
     }
 
     /// Contradictions that can be lived with.
@@ -333,103 +358,6 @@ impl Reader {
                 *self.out.unknown.entry(format!("{path}.{name}")).or_default() += 1;
             }
         }
-    }
-
-    // Values.
-
-    fn field(&self, fields: &[(Value, Value)], key: &str) -> Option<Value> {
-        let is_key = |value: &Value| matches!(value, Value::Text(id) if self.heap.texts[id.0 as usize] == key);
-        // A key that is given twice takes its last value, as in Python.
-        fields.iter().rev().find(|(known, _)| is_key(known)).map(|(_, value)| *value)
-    }
-
-    fn int(&self, fields: &[(Value, Value)], key: &str) -> Option<u64> {
-        match self.field(fields, key)? {
-            Value::Int(bits) => Some(bits as u64),
-            _ => None,
-        }
-    }
-
-    fn words(&self, value: Value) -> String {
-        match value {
-            Value::Text(id) => self.heap.texts[id.0 as usize].clone(),
-            other => self.plain(other),
-        }
-    }
-
-    /// A value as one line.
-    fn plain(&self, value: Value) -> String {
-        match value {
-            Value::Text(id) => self.heap.texts[id.0 as usize].clone(),
-            Value::Int(int) => int.to_string(),
-            Value::Float(float) => float.to_string(),
-            Value::Bool(is) => if is { "True" } else { "False" }.to_owned(),
-            Value::None => "None".to_owned(),
-            Value::Slot(slot) => match &self.heap.slots[slot as usize] {
-                // One level: a settings table nested deeper would be new.
-                Slot::Dict(pairs) => {
-                    let flat = |value: &Value| match value {
-                        Value::Slot(_) => "…".to_owned(),
-                        value => self.plain(*value),
-                    };
-                    let all: Vec<String> = pairs.iter().map(|(k, v)| format!("{}:{}", flat(k), flat(v))).collect();
-                    format!("[{}]", all.join(","))
-                }
-                _ => "…".to_owned(),
-            },
-            Value::Opaque | Value::Event(_) | Value::Frame(_) | Value::Remembered { .. } | Value::Unset => {
-                "…".to_owned()
-            }
-        }
-    }
-
-    fn dict(&self, value: Value, path: impl Fn() -> String) -> Result<Vec<(Value, Value)>, ReadError> {
-        match value {
-            Value::Slot(slot) if matches!(self.heap.slots[slot as usize], Slot::Dict(_)) => {
-                match &self.heap.slots[slot as usize] {
-                    Slot::Dict(pairs) => Ok(pairs.clone()),
-                    _ => Ok(Vec::new()),
-                }
-            }
-            other => Err(self.wrong(&path(), other, "a dictionary")),
-        }
-    }
-
-    fn list(&self, value: Value, path: &str) -> Result<Vec<Value>, ReadError> {
-        match value {
-            Value::Slot(slot) => match &self.heap.slots[slot as usize] {
-                Slot::List(items) | Slot::Tuple(items) => Ok(items.clone()),
-                Slot::Run { from, n } => Ok((*from..from + n).map(Value::Event).collect()),
-                Slot::Stack(_) => Ok(Vec::new()),
-                _ => Err(self.wrong(path, value, "a list")),
-            },
-            other => Err(self.wrong(path, other, "a list")),
-        }
-    }
-
-    fn items(&self, value: Value) -> Vec<Value> {
-        self.list(value, "").unwrap_or_default()
-    }
-
-    fn wrong(&self, path: &str, value: Value, legal: &'static str) -> ReadError {
-        let found = match value {
-            Value::None => "None",
-            Value::Bool(_) => "True or False",
-            Value::Int(_) => "an integer",
-            Value::Opaque => "bytes or a very large integer",
-            Value::Float(_) => "a float",
-            Value::Text(_) => "a text",
-            Value::Remembered { .. } | Value::Unset => "nothing",
-            Value::Event(_) => "an event",
-            Value::Frame(_) => "a frame of a stack",
-            Value::Slot(slot) => match &self.heap.slots[slot as usize] {
-                Slot::List(_) | Slot::Stack(_) | Slot::Run { .. } => "a list",
-                Slot::Event(_) => "an event",
-                Slot::Tuple(_) => "a tuple",
-                Slot::Dict(_) | Slot::Frame(_) | Slot::Vacant => "a dictionary",
-            },
-        };
-        ReadError::Wrong { path: path.to_owned(), found, legal }
     }
 }
 

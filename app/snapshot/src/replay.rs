@@ -88,13 +88,15 @@ pub fn replay(snapshot: &Snapshot, device: usize, config: &Config) -> Replay {
     if score(&second) > score(&first) { second } else { first }
 }
 
-/// The blocks after `until` events, with the pools by number; nothing where the replay contradicts the recording before.
-pub(crate) fn blocks_at(
-    snapshot: &Snapshot,
-    device: usize,
-    config: &Config,
-    until: usize,
-) -> Option<(Vec<View>, Vec<(u64, u64)>)> {
+/// What stands at a moment.
+pub(crate) struct Standing {
+    pub blocks: Vec<View>,
+    /// Private pools by number.
+    pub pools: Vec<(u64, u64)>,
+}
+
+/// What stands after `until` events; nothing where the replay contradicts the recording before.
+pub(crate) fn blocks_at(snapshot: &Snapshot, device: usize, config: &Config, until: usize) -> Option<Standing> {
     let homes = Homes::of(snapshot, device, config);
     let labels = Labels::default();
     let before = start(snapshot, device, config, &homes, &labels);
@@ -104,7 +106,7 @@ pub(crate) fn blocks_at(
         run.event(events, idx);
     }
     run.come_to_rest();
-    (run.machine.device.n_wrong == 0).then(|| (run.machine.blocks(), before.pools))
+    (run.machine.device.n_wrong == 0).then(|| Standing { blocks: run.machine.blocks(), pools: before.pools })
 }
 
 /// Events that may be replayed in search of pools that no segment names.
