@@ -49,6 +49,19 @@ const QUOTES: &[Quote] = &[
     ("12_roofline", "batch_gemm/time", "resident", 1.0, 1.0, "3.7"),
     ("18_debugging", "oom_boundary/main", "largest", 0.0, 1.0, "142626"),
     ("18_debugging", "oom_real/main", "fill", 32.0, 1.0, "31"),
+    ("24_frameworks", "alloc_policies/main", "growing", 0.0, 1.0, "84"),
+    ("24_frameworks", "alloc_policies/main", "growing", 1.0, 1.0, "588"),
+    ("24_frameworks", "alloc_policies/main", "growing", 2.0, 1.0, "100"),
+    ("24_frameworks", "alloc_policies/main", "growing", 3.0, 1.0, "128"),
+    ("24_frameworks", "alloc_policies/main", "growing", 5.0, 1.0, "96"),
+    ("24_frameworks", "alloc_policies/main", "training", 3.0, 1.0, "512"),
+    ("24_frameworks", "alloc_policies/main", "training", 5.0, 1.0, "320"),
+    ("24_frameworks", "alloc_policies/time", "training", 0.0, 1.0, "65"),
+    ("24_frameworks", "alloc_policies/time", "training", 1.0, 1.0, "20"),
+    ("24_frameworks", "alloc_policies/time", "training", 2.0, 1.0, "92"),
+    ("24_frameworks", "alloc_policies/time", "training", 3.0, 1.0, "6.1"),
+    ("24_frameworks", "alloc_policies/time", "training", 5.0, 1.0, "7.8"),
+    ("24_frameworks", "alloc_policies/time", "training", 6.0, 1.0, "9.9"),
 ];
 
 fn measured(library: &Library, experiment: &str, series: &str, x: f64) -> f64 {
