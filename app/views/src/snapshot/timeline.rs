@@ -35,6 +35,8 @@ const DRAWN_ALL: Text =
 const HEIGHT: f32 = 264.0;
 const LEFT: f32 = 64.0;
 const BOTTOM: f32 = 26.0;
+/// Half of the last label of the axis.
+const RIGHT: f32 = 20.0;
 /// Blocks at least this high are drawn singly.
 const LEAST_HEIGHT: f32 = 2.5;
 
@@ -75,7 +77,7 @@ impl Timeline {
         let response = if is_held_back { response } else { response.interact(Sense::click_and_drag()) };
         let plot = Rect::from_min_max(
             rect.min + vec2(tokens.px(LEFT), top),
-            rect.max - vec2(tokens.px(4.0), tokens.px(BOTTOM)),
+            rect.max - vec2(tokens.px(RIGHT), tokens.px(BOTTOM)),
         );
         let words = format!("{}. {}", NAME.get(lang), tell::at_words(scene, look.cursor, lang));
         response.widget_info(|| WidgetInfo::labeled(egui::Role::Slider, true, &words));
