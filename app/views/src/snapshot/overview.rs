@@ -27,8 +27,10 @@ impl Overview {
         let (rect, response) =
             ui.allocate_exact_size(vec2(ui.available_width(), tokens.px(HEIGHT)), Sense::click_and_drag());
         response.widget_info(|| WidgetInfo::labeled(egui::Role::Slider, true, NAME.get(lang)));
-        let strip =
-            Rect::from_min_max(pos2(rect.left() + left, rect.top() + 2.0), rect.max - vec2(tokens.px(4.0), 2.0));
+        let strip = Rect::from_min_max(
+            pos2(rect.left() + left, rect.top() + 2.0),
+            rect.max - vec2(tokens.px(super::timeline::RIGHT), 2.0),
+        );
         self.refresh(tokens, scene, strip);
         let painter = ui.painter_at(rect);
         painter.rect_filled(strip, 2.0, tokens.sunken);

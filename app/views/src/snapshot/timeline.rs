@@ -36,7 +36,7 @@ const HEIGHT: f32 = 264.0;
 const LEFT: f32 = 64.0;
 const BOTTOM: f32 = 26.0;
 /// Half of the last label of the axis.
-const RIGHT: f32 = 20.0;
+pub(super) const RIGHT: f32 = 20.0;
 /// Blocks at least this high are drawn singly.
 const LEAST_HEIGHT: f32 = 2.5;
 
@@ -414,12 +414,14 @@ pub(super) fn unit_of(bytes: u64) -> (f64, &'static str) {
 /// Which of the blocks that are not drawn singly lies `bytes` above the others of its band: the oldest lies lowest.
 fn small_at(scene: &Scene, moment: usize, band: usize, bytes: u64, least: u64) -> Option<u32> {
     let mut below = 0;
-    let lives = scene.analysis.lives.iter().zip(scene.bands.of_life.iter()).enumerate();
-    for (idx, (life, of)) in lives {
-        if usize::from(*of) == band && life.size < least && life.is_allocated(moment) {
+    let analysis = &scene.analysis;
+    for idx in analysis.alive.at(&analysis.lives, moment) {
+        let life = &analysis.lives[idx as usize];
+        let of = scene.bands.of_life.get(idx as usize).copied().map(usize::from);
+        if of == Some(band) && life.size < least && life.is_allocated(moment) {
             below += life.size;
             if bytes < below {
-                return Some(idx as u32);
+                return Some(idx);
             }
         }
     }
