@@ -17,7 +17,7 @@ const GHOST: f32 = 38.0;
 const LANE_GAP: f32 = 16.0;
 const LEAST_STRIP: f32 = 6.0;
 /// The card where it is too large to be drawn to scale.
-const STUB: f32 = 92.0;
+const STUB: f32 = 128.0;
 const FOOT: f32 = 22.0;
 
 /// Bytes to pixels.

@@ -310,6 +310,6 @@ fn piece(answered: &Answered, base: u64, is_free: bool, cell: &Cell, lang: Lang)
 
 /// Under the picture when nothing is pointed at.
 pub const HINT: vramlab_units::Text = vramlab_units::Text::new(
-    "一条横条是一段，长度就是字节；整行是整张卡。指向任何一块看大小，点词跳到那一步，左右键逐步走。",
-    "A bar is a segment, its length is bytes; the row is the card. Point at anything for its size, click a word to go there, step with the arrow keys.",
+    "一条横条是一段，长度就是字节；虚线框是卡上还没拿的。指向任何一块看大小，点词跳到那一步，左右键逐步走。",
+    "A bar is a segment, its length is bytes; dashed is what the card has left. Point at anything for its size, click a word to go there, step with the arrow keys.",
 );
