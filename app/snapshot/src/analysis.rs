@@ -1,5 +1,6 @@
 //! Everything about one device of a snapshot, made once.
 
+use crate::alive::Alive;
 use crate::fast::FastMap;
 use crate::growth::{Growth, growth};
 use crate::lives::{Life, lives};
@@ -29,6 +30,8 @@ pub struct Analysis {
     pub config: Config,
     pub replay: Replay,
     pub lives: Vec<Life>,
+    /// Which of them are there at a moment.
+    pub alive: Alive,
     /// One a life.
     pub roles: Vec<Role>,
     /// Life of each alloc, by event.
@@ -59,6 +62,7 @@ impl Analysis {
             config,
             replay,
             roles: roles(snapshot, device, &lives.all, &steps, &options.rules),
+            alive: Alive::of(&lives.all),
             lives: lives.all,
             of_event: lives.of_event,
             timeline: lives.timeline,
@@ -182,8 +186,8 @@ pub fn icicle(snapshot: &Snapshot, analysis: &Analysis, at: usize) -> Vec<Node> 
 /// The same of those lives that pass.
 pub fn icicle_of(snapshot: &Snapshot, analysis: &Analysis, at: usize, passes: &dyn Fn(u32) -> bool) -> Vec<Node> {
     let mut by_stack: FastMap<StackId, (u64, u64)> = FastMap::default();
-    let lives = analysis.lives.iter().enumerate();
-    for (_, life) in lives.filter(|(idx, life)| life.is_allocated(at) && passes(*idx as u32)) {
+    let lives = analysis.alive.at(&analysis.lives, at).filter(|idx| passes(*idx));
+    for life in lives.map(|idx| &analysis.lives[idx as usize]).filter(|life| life.is_allocated(at)) {
         let entry = by_stack.entry(life.stack).or_default();
         entry.0 = entry.0.saturating_add(life.size);
         entry.1 += 1;

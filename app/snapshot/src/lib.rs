@@ -5,13 +5,14 @@
 //! file of a million events needs little more than itself; `read.rs` makes the model of what is left. `range.rs` keeps a part of
 //! the events. `start.rs` walks back to the state before the first event, `replay.rs` forward again through `vramlab_alloc`.
 //!
-//! What is asked of a snapshot begins at `analysis.rs`: every block's life and the running totals (`lives.rs`,
+//! What is asked of a snapshot begins at `analysis.rs`: every block's life and the running totals (`lives.rs`, `alive.rs`,
 //! `timeline.rs`), who held the memory (`peak.rs`, `bands.rs`, `sites.rs`, `roles.rs`), steps and what grows over them
 //! (`steps.rs`, `growth.rs`), the address space at any event (`segments.rs`), why a request was refused (`oom.rs`), other
 //! settings (`what_if.rs`), and all of it in words (`findings.rs`). `rules.rs` are the reader's own words about roles.
 //! Two snapshots are held against each other by `compare.rs`, the ranks of a job by `ranks.rs`; `pools.rs` takes the
 //! address space apart by pool. `summary.rs` explains PyTorch's own tables.
 
+pub mod alive;
 pub mod analysis;
 pub mod bands;
 mod compact;

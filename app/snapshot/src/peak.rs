@@ -82,7 +82,8 @@ fn stack_label(snapshot: &Snapshot, stack: StackId) -> Localized {
 pub fn holders(snapshot: &Snapshot, analysis: &Analysis, at: usize, by: By) -> Vec<Holder> {
     let mut groups: FastMap<Key, Holder> = FastMap::default();
     let mut sum = 0_u64;
-    for (idx, life) in analysis.lives.iter().enumerate().filter(|(_, life)| life.is_allocated(at)) {
+    let lives = analysis.alive.at(&analysis.lives, at).map(|idx| (idx as usize, &analysis.lives[idx as usize]));
+    for (idx, life) in lives.filter(|(_, life)| life.is_allocated(at)) {
         sum = sum.saturating_add(life.size);
         let key = key(analysis, by, idx);
         let group = groups.entry(key).or_insert_with(|| empty(key, idx as u32));

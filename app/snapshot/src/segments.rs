@@ -158,8 +158,7 @@ struct Stretch {
 /// The address space after `at` events.
 pub fn at(snapshot: &Snapshot, analysis: &Analysis, at: usize) -> SegmentMap {
     let mut segments = Vec::new();
-    let mut live: Vec<u32> =
-        (0..analysis.lives.len() as u32).filter(|idx| analysis.lives[*idx as usize].is_active(at)).collect();
+    let mut live: Vec<u32> = analysis.alive.at(&analysis.lives, at).collect();
     live.sort_by_key(|idx| analysis.lives[*idx as usize].address);
     for (address, stretch) in stretches(snapshot, analysis, at) {
         let end = address.saturating_add(stretch.size);

@@ -141,7 +141,9 @@ fn seen(scene: &Scene, columns: &[Column], least: u64) -> (Vec<Seen>, usize) {
     let n_bands = scene.bands.all.len();
     let (first, last) = (columns.first().map_or(0, |c| c.moment), columns.last().map_or(0, |c| c.moment));
     let (mut out, mut n_all) = (Vec::new(), 0);
-    for (idx, life) in scene.analysis.lives.iter().enumerate() {
+    let analysis = &scene.analysis;
+    for idx in analysis.alive.between(&analysis.lives, first, last) {
+        let (idx, life) = (idx as usize, &analysis.lives[idx as usize]);
         let band = scene.bands.of_life.get(idx).copied().map_or(usize::MAX, usize::from);
         let begun = life.from.map_or(0, |from| from as usize + 1);
         let gone = life.freed.map_or(usize::MAX, |freed| freed as usize);
