@@ -41,7 +41,7 @@ impl Optim {
                 drop(sim.take_grad(param));
             }
         }
-        sim.name("optimizer");
+        sim.name("optimizer state");
         if !std::mem::replace(&mut self.has_begun, true) {
             self.begin(sim);
         }
@@ -49,11 +49,13 @@ impl Optim {
         if self.optimizer == Optimizer::AdamW {
             match self.update {
                 Update::Foreach => {
+                    sim.name("foreach_sqrt");
                     let roots: Vec<Tensor> =
                         of.iter().map(|param| sim.alloc_for(param.n, param.dtype, Owner::Temporary)).collect();
                     drop(roots);
                 }
                 Update::Loop => {
+                    sim.name("sqrt");
                     // The last parameter's denominator lives until the next one's takes its name.
                     let mut denominator = None;
                     for param in of {

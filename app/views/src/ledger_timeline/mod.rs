@@ -288,7 +288,7 @@ fn more_ui(flow: &mut controls::Flow<'_>, tokens: &Tokens, lang: Lang, question:
 fn legend_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, timeline: &Timeline) {
     let is_seen = |holder: Holder| {
         let band = timeline.bands.iter().find(|band| band.holder == holder);
-        band.is_some_and(|band| band.bytes.iter().any(|bytes| *bytes > timeline.peak.bytes / 400))
+        band.is_some_and(|band| band.bytes.iter().any(|bytes| *bytes > timeline.peak.bytes / 150))
     };
     let entries: Vec<(Mark, &str)> = Holder::all()
         .filter(|holder| is_seen(*holder))

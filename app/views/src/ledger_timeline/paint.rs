@@ -48,8 +48,8 @@ impl Scene<'_> {
         self.reserved();
         self.card();
         self.phases();
-        self.names();
         self.cursor();
+        self.names();
         self.peak();
     }
 
@@ -147,7 +147,8 @@ impl Scene<'_> {
         }
     }
 
-    /// Where a text of `width` lies within a band over its whole length: the place with the most room.
+    /// Where a text of `width` lies within a band over its whole length and crosses no line: the place with the most room, of
+    /// equals the nearest to the middle.
     fn room(&self, band: usize, width: f32) -> Option<(f32, f32)> {
         let columns = &self.geometry.columns;
         let step = self.geometry.plot().width() / columns.len().max(1) as f32;
@@ -164,15 +165,26 @@ impl Scene<'_> {
             })
             .collect();
         let stride = (n / 4).max(1);
+        let borders = self.timeline.phases.iter().map(|phase| self.geometry.x_before(phase.from));
+        let lines: Vec<f32> = borders.chain([self.geometry.x_from_event(self.cursor)]).collect();
+        let crosses = |from: usize| {
+            let (left, right) = (self.geometry.column(from).0, self.geometry.column(from + n - 1).1);
+            lines.iter().any(|x| *x > left + 1.0 && *x < right - 1.0)
+        };
+        let middle = (columns.len() - n) / 2;
         let best = (0..=columns.len() - n)
             .step_by(stride)
+            .filter(|from| !crosses(*from))
             .map(|from| {
                 let part = &edges[from..from + n];
                 let top = part.iter().map(|edge| edge.0).fold(f32::MIN, f32::max);
                 let bottom = part.iter().map(|edge| edge.1).fold(f32::MAX, f32::min);
                 (bottom - top, from, (top + bottom) / 2.0)
             })
-            .max_by(|a, b| a.0.total_cmp(&b.0))?;
+            .max_by(|a, b| {
+                let whole = |height: f32| height.round() as i64;
+                whole(a.0).cmp(&whole(b.0)).then(b.1.abs_diff(middle).cmp(&a.1.abs_diff(middle)))
+            })?;
         let is_room = best.0 >= self.tokens.px(16.0);
         is_room.then(|| (self.geometry.column(best.1).0 + width / 2.0, best.2))
     }
