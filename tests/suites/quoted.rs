@@ -56,12 +56,12 @@ const QUOTES: &[Quote] = &[
     ("24_frameworks", "alloc_policies/main", "growing", 5.0, 1.0, "96"),
     ("24_frameworks", "alloc_policies/main", "training", 3.0, 1.0, "512"),
     ("24_frameworks", "alloc_policies/main", "training", 5.0, 1.0, "320"),
-    ("24_frameworks", "alloc_policies/time", "training", 0.0, 1.0, "65"),
-    ("24_frameworks", "alloc_policies/time", "training", 1.0, 1.0, "20"),
-    ("24_frameworks", "alloc_policies/time", "training", 2.0, 1.0, "92"),
-    ("24_frameworks", "alloc_policies/time", "training", 3.0, 1.0, "6.1"),
-    ("24_frameworks", "alloc_policies/time", "training", 5.0, 1.0, "7.8"),
-    ("24_frameworks", "alloc_policies/time", "training", 6.0, 1.0, "9.9"),
+    ("24_frameworks", "alloc_policies/time", "training", 0.0, 1.0, "50"),
+    ("24_frameworks", "alloc_policies/time", "training", 1.0, 1.0, "14.5"),
+    ("24_frameworks", "alloc_policies/time", "training", 2.0, 1.0, "76"),
+    ("24_frameworks", "alloc_policies/time", "training", 3.0, 1.0, "7.2"),
+    ("24_frameworks", "alloc_policies/time", "training", 5.0, 1.0, "8.1"),
+    ("24_frameworks", "alloc_policies/time", "training", 6.0, 1.0, "10.8"),
 ];
 
 fn measured(library: &Library, experiment: &str, series: &str, x: f64) -> f64 {

@@ -25,14 +25,14 @@ const H200: u64 = 143_771 * MIB;
 
 fn held(name: &str, kinds: &[Kind]) -> Vec<Held> {
     let path = format!("{}/../../tests/data/snapshots/{name}.pickle.gz", env!("CARGO_MANIFEST_DIR"));
-    let snapshot = read(&std::fs::read(path).unwrap(), 64 << 20).unwrap();
+    let snapshot = read(&std::fs::read(path).expect("a recording"), 64 << 20).expect("a snapshot");
     let analysis = Analysis::of(&snapshot, 0, &Options::default());
     let trace = trace_of(&snapshot, &analysis);
     kinds.iter().map(|kind| hold(&trace, kind, H200)).collect()
 }
 
 fn pytorch(settings: &str) -> Kind {
-    Kind::Caching(Config::parse(settings).unwrap())
+    Kind::Caching(Config::parse(settings).expect("legal settings"))
 }
 
 /// Reserved 41.2 GB by default and 1.79 GB with expandable segments: the recordings of the same loop. Four blocks lived
