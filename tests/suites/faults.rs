@@ -23,6 +23,8 @@ const SAVER: &str = "app/lesson/src/progress/saver.rs";
 const BROWSER: &str = "tests/browser/faults.mjs";
 const PACKS: &str = "tests/suites/pages/files.rs";
 const GUIDE: &str = "tests/suites/pages/guide.rs";
+const HOSTILE: &str = "app/snapshot/tests/hostile.rs";
+const PARTS: &str = "app/snapshot/tests/parts.rs";
 const FLOWS: &str = "tests/suites/pages/flows.rs";
 
 /// Case, file, and the test's name: a function in Rust, the beginning of a step in the browser's walk.
@@ -65,6 +67,17 @@ const COVERED: &[(&str, &str, &str)] = &[
     ("H3", HEADERS, "h3_numbers_out_of_range_are_refused_at_their_field"),
     ("H4", HEADERS, "h4_what_is_saved_in_the_place_of_a_config_is_called_what_it_is"),
     ("H5", HEADERS, "h5_headers_that_lie_are_refused_and_unknown_formats_counted_by_what_is_known"),
+    ("S1", HOSTILE, "s1_a_class_is_refused_with_its_name_and_place"),
+    ("S2", HOSTILE, "s2_protocols_0_to_5"),
+    ("S2", PARTS, "s2_a_cycle_is_named"),
+    ("S3", HOSTILE, "s3_small_files_that_want_to_be_large"),
+    ("S3", HOSTILE, "s3_a_bomb_stops_at_the_limit"),
+    ("S4", PARTS, "s4_reading_is_watched_and_can_be_cancelled"),
+    ("S4", PARTS, "s4_241_384_events_are_read_and_a_part_of_them_says_so"),
+    ("S5", "tests/suites/cli/snapshot.rs", "s5_a_checkpoint_is_called_one_and_recording_is_taught"),
+    ("S6", HOSTILE, "s6_older_and_newer_files_are_read_and_what_is_unknown_is_listed"),
+    ("S6", PARTS, "s6_files_without_history_open_with_what_is_missing"),
+    ("S7", HOSTILE, "s7_frees_without_an_alloc_are_counted"),
     ("R1", FAULTS, "r1_to_r3_what_is_missing_is_a_value_that_says_what_to_do"),
     ("R1", "app/gpu/src/backend/cuda/errors.rs", "start_up_states_have_their_own_sentences"),
     ("R1", FLOWS, "r1_a_missing_back_end_is_a_reason_and_not_a_hidden_button"),
@@ -121,6 +134,7 @@ const COVERED: &[(&str, &str, &str)] = &[
     ("B3", BROWSER, "B3: after the first visit the page opens without a network"),
     ("B3", BROWSER, "B3: a page whose files are gone reloads once"),
     ("B4", BROWSER, "B4: of a file that is too large only the size is looked at"),
+    ("B5", PARTS, "b5_a_file_that_needs_more_memory_than_is_allowed_is_an_error_with_the_need"),
     ("B6", BROWSER, "B6: a panic is told in words"),
     ("B7", FLOWS, "b7_a_long_sleep_makes_no_storm"),
     ("B8", BROWSER, "B8: at 320 px the page is one column"),
@@ -134,12 +148,7 @@ const COVERED: &[(&str, &str, &str)] = &[
 ];
 
 /// Cases without a test of their own, with the reason.
-const REASONS: &[(&str, &str)] = &[(
-    "B5",
-    "Nothing in the page grows with its input yet: files over the limit are refused by size before they are read (B4), \
-     packs and traces are bounded by readers of their own (L7, T6). A budget inside the reader comes with the first \
-     format that may be large, the memory snapshot.",
-)];
+const REASONS: &[(&str, &str)] = &[];
 
 /// `L1` as a word, so that `L12` does not count for it.
 fn names(text: &str, case: &str) -> bool {

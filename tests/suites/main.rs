@@ -1,7 +1,8 @@
 //! Suites that cross crates. Tests of one crate stand beside its code.
 //!
 //! `architecture` holds the map, `ceilings` the measured roofs, `content` every lesson, kernel and trace, `docs` what the
-//! guides promise, `faults` the list of cases with the test that covers each, `pages` the interface without a window,
+//! guides promise, `faults` the list of cases with the test that covers each, `fuzz` every reader
+//! against seeded damage, `pages` the interface without a window,
 //! `quoted` the numbers that lessons quote from recordings, `watching` a lesson folder on disk.
 
 #![expect(clippy::unwrap_used, reason = "a suite that cannot go on says so by failing")]
@@ -11,6 +12,7 @@ mod ceilings;
 mod content;
 mod docs;
 mod faults;
+mod fuzz;
 mod pages;
 mod quoted;
 mod watching;

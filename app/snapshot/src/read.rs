@@ -20,9 +20,16 @@ pub enum ReadError {
     Missing { field: &'static str },
     #[error("{path} is {found}; it must be {legal}")]
     Wrong { path: String, found: &'static str, legal: &'static str },
+    #[error(
+        "this is a zip, as torch.save writes one: a checkpoint, not a memory snapshot; torch.cuda.memory._dump_snapshot() \
+         writes a snapshot"
+    )]
+    Checkpoint,
     #[error("the file refers to the same data again and again: it unfolds to more than {limit} bytes")]
     Unfolds { limit: u64 },
 }
+
+const ZIP: &[u8] = b"PK\x03\x04";
 
 /// Reads a snapshot, plain, gzipped or compressed by zstd. `limit` bounds what a compressed file may unpack to, and what
 /// the reader itself may take, bytes.
@@ -32,6 +39,9 @@ pub fn read(bytes: &[u8], limit: usize) -> Result<Snapshot, ReadError> {
 
 /// As [`read`]; `watch` hears how far it has come, and ends it by answering false.
 pub fn read_with(bytes: &[u8], limit: usize, watch: Watch<'_>) -> Result<Snapshot, ReadError> {
+    if bytes.starts_with(ZIP) {
+        return Err(ReadError::Checkpoint);
+    }
     let unpacked = unpack(bytes, limit)?;
     let mut machine = Machine::new(unpacked.as_deref().unwrap_or(bytes));
     let root = machine.run(limit, watch)?;

@@ -148,7 +148,7 @@ fn what_is_missing_or_of_a_wrong_kind_is_named() {
         (b"\x80\x04}.", "segments is missing"),
         (b"\x80\x04}(\x8c\x08segmentsK\x01u.", "segments is an integer; it must be a list"),
         (b"", "the file ends at byte 0"),
-        (b"PK\x03\x04", "opcode 0x50"),
+        (b"PK\x03\x04", "a checkpoint, not a memory snapshot"),
         (b"\x80\x04}(K\x01u.", "a key without a value"),
         (b"\x80\x04u", "there is no mark"),
         (b"\x80\x04h\x05", "never set"),

@@ -108,7 +108,7 @@ fn one_device_of_several() {
 }
 
 #[test]
-fn reading_is_watched_and_can_be_cancelled() {
+fn s4_reading_is_watched_and_can_be_cancelled() {
     let bytes = many_events(30_000);
     let mut seen = Vec::new();
     let got = read_with(&bytes, LIMIT, &mut |progress: Progress| {
@@ -124,6 +124,18 @@ fn reading_is_watched_and_can_be_cancelled() {
         n_asked < 3
     });
     assert!(matches!(stopped, Err(ReadError::Pickle(PickleError::Cancelled { offset })) if offset < bytes.len() / 2));
+}
+
+/// S4: the size of a public complaint about other viewers. A release build takes a fraction of a second.
+#[test]
+fn s4_241_384_events_are_read_and_a_part_of_them_says_so() {
+    let bytes = many_events(241_384);
+    let start = std::time::Instant::now();
+    assert_eq!(count(&bytes, 1 << 30).unwrap().n_events(), 241_384);
+    let part = read_range(&bytes, 1 << 30, &Range { device: None, from: 41_384, until: 241_384 }).unwrap();
+    println!("counted and read in {:.2} s", start.elapsed().as_secs_f64());
+    assert_eq!((part.n_events(), part.shown[0].n_events, part.shown[0].from), (200_000, 241_384, 41_384));
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
 /// B5: what the reader may take is bounded, and the error says what it would need.

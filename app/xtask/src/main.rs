@@ -17,6 +17,7 @@ usage: cargo xtask COMMAND
   test [--strict] [--quick]  everything that CI runs; --strict turns skips into failures; --quick leaves out the
                              release build, the bare run, the web page and the browser
   web [--debug]              builds the web page into dist/web
+  fuzz [SECS]                every reader against damaged files, SECS (60) for each, with a new seed
   house                      format, spelling, licences, lints
 ";
 
@@ -43,6 +44,12 @@ fn main() -> ExitCode {
             let mut report = Report::new(has("--strict"));
             machine::prepare(&mut report);
             house::all(&mut report);
+            report.finish()
+        }
+        Some("fuzz") => {
+            let mut report = Report::new(true);
+            let secs = words.get(1).and_then(|secs| secs.parse().ok()).unwrap_or(60);
+            report.stage("fuzz", || suites::fuzz(secs));
             report.finish()
         }
         Some("web") => {

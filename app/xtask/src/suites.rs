@@ -19,6 +19,17 @@ pub fn tests(report: &mut Report) {
     report.stage("kernels through NVRTC", kernels);
 }
 
+/// Each reader for so many seconds; the tests themselves take a few. The seed is the time, and is printed.
+pub fn fuzz(secs: u32) -> Outcome {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let seed = since.map_or(1, |since| since.as_secs());
+    let mut test = cargo();
+    test.args(["test", "--release", "-p", "vramlab-tests", "fuzz::", "--", "--nocapture"]);
+    test.env("VRAMLAB_FUZZ_SECS", secs.to_string()).env("VRAMLAB_FUZZ_SEED", seed.to_string());
+    println!("seed {seed}");
+    run_counting(&mut test)
+}
+
 /// Every kernel for every named architecture. The suite itself says how many compilations it had to leave out.
 fn kernels() -> Outcome {
     let mut test = cargo();

@@ -90,6 +90,25 @@ fn what_is_no_snapshot_is_2_with_its_place() {
     }
 }
 
+/// S5: what people drop instead.
+#[test]
+fn s5_a_checkpoint_is_called_one_and_recording_is_taught() {
+    let dir = tempfile::tempdir().unwrap();
+    let zip = dir.path().join("weights.pt");
+    std::fs::write(&zip, b"PK\x03\x04\0\0archive/data.pkl").unwrap();
+    let model = dir.path().join("model.pkl");
+    std::fs::write(&model, b"\x80\x04\x8c\x10sklearn.ensemble\x94\x8c\x16RandomForestClassifier\x94\x93\x94)\x81\x94.")
+        .unwrap();
+    let answer = vramlab(&["snapshot", zip.to_str().unwrap(), "--lang", "en"]);
+    assert_eq!(answer.code, Some(2), "{}", answer.err);
+    for says in ["a checkpoint, not a memory snapshot", "_dump_snapshot()"] {
+        assert!(answer.err.contains(says), "{}", answer.err);
+    }
+    let answer = vramlab(&["snapshot", model.to_str().unwrap(), "--lang", "en"]);
+    assert_eq!(answer.code, Some(2), "{}", answer.err);
+    assert!(answer.err.contains("sklearn.ensemble.RandomForestClassifier"), "{}", answer.err);
+}
+
 /// PyTorch's table and its counters, explained in both languages.
 #[test]
 fn tables_are_explained_row_by_row() {

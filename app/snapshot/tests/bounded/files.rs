@@ -209,7 +209,7 @@ fn code(shelf: &mut Shelf) {
 
 /// S5: what people have at hand instead.
 fn something_else(shelf: &mut Shelf) {
-    shelf.error("a .pt zip", b"PK\x03\x04\x00\x00archive/data.pkl".to_vec(), "opcode 0x50");
+    shelf.error("a .pt zip", b"PK\x03\x04\x00\x00archive/data.pkl".to_vec(), "a checkpoint, not a memory snapshot");
     let sklearn = b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00\x8c\x10sklearn.ensemble\x94\x8c\x16RandomForestClassifier\x94\x93\x94)\x81\x94.";
     shelf.error("a model of scikit-learn", sklearn.to_vec(), "the class sklearn.ensemble.RandomForestClassifier");
     let legacy = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.";
