@@ -113,3 +113,22 @@ fn every_recording_cut_at_many_places() {
     }
     assert!(n_cuts > 200, "{n_cuts}");
 }
+
+/// What was added and taken away in all, another 54: of every recording that begins with the process.
+#[test]
+fn every_total_since_the_start() {
+    let mut n_whole = 0;
+    for (name, path) in all() {
+        let snapshot = opened(&path);
+        let got = replay(&snapshot, 0, &config_of(&snapshot).unwrap());
+        let recorded = counters(&name);
+        if !got.before.parts.is_empty() || !recorded.contains_key("allocation.all.freed") {
+            continue;
+        }
+        n_whole += 1;
+        for (key, value) in got.stats.named_totals() {
+            assert_eq!(recorded.get(&key).and_then(serde_json::Value::as_u64), Some(value), "{name}: {key}");
+        }
+    }
+    assert!(n_whole >= 15, "{n_whole}");
+}

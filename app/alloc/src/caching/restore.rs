@@ -67,6 +67,7 @@ impl<D: Device> Caching<D> {
         }
         self.count_restored();
         self.stats.reset_peaks();
+        self.stats.reset_totals();
         out
     }
 

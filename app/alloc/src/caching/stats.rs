@@ -70,12 +70,20 @@ pub struct Counter {
     pub current: u64,
     /// The largest value since the last reset, the value at the reset included.
     pub peak: u64,
+    /// All that was ever added, and all that was ever taken away.
+    pub allocated: u64,
+    pub freed: u64,
 }
 
 impl Counter {
     #[inline]
     fn add(&mut self, by: i64) {
         self.current = self.current.wrapping_add_signed(by);
+        if by >= 0 {
+            self.allocated = self.allocated.wrapping_add(by.unsigned_abs());
+        } else {
+            self.freed = self.freed.wrapping_add(by.unsigned_abs());
+        }
         self.peak = self.peak.max(self.current);
     }
 }
@@ -109,6 +117,27 @@ impl Stats {
         for counter in self.counters.iter_mut().flatten() {
             counter.peak = counter.current;
         }
+    }
+
+    /// Forgets what was added and taken away so far.
+    pub fn reset_totals(&mut self) {
+        for counter in self.counters.iter_mut().flatten() {
+            (counter.allocated, counter.freed) = (0, 0);
+        }
+    }
+
+    /// What was added and taken away, under PyTorch's names: `allocated_bytes.all.allocated`.
+    pub fn named_totals(&self) -> Vec<(String, u64)> {
+        let mut out = Vec::with_capacity(9 * 3 * 2);
+        for metric in Metric::ALL {
+            for class in Class::ALL {
+                let counter = self.get(metric, class);
+                for (kind, value) in [("allocated", counter.allocated), ("freed", counter.freed)] {
+                    out.push((format!("{}.{}.{kind}", metric.name(), class.name()), value));
+                }
+            }
+        }
+        out
     }
 
     /// Every counter under PyTorch's name, `allocated_bytes.all.current` first.

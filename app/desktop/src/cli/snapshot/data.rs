@@ -58,10 +58,11 @@ pub fn json(answer: &Answer, name: &str, top: usize) -> Value {
     })
 }
 
-/// Counters of the window: current at its end, peak in it or before its first event.
+/// Counters of the window: current at its end, peak in it or before its first event, what was added and taken away in it.
 fn stats(answer: &Answer) -> Value {
     let stats = &answer.analysis.replay.stats;
-    let mut out: Map<String, Value> = stats.named().into_iter().map(|(name, value)| (name, value.into())).collect();
+    let all = stats.named().into_iter().chain(stats.named_totals());
+    let mut out: Map<String, Value> = all.map(|(name, value)| (name, value.into())).collect();
     out.insert("num_alloc_retries".to_owned(), stats.n_retries.into());
     out.insert("num_ooms".to_owned(), stats.n_ooms.into());
     Value::Object(out)
