@@ -31,6 +31,8 @@ pub enum Fault {
     Uninitialised,
     /// A barrier that part of a block does not reach.
     DivergentBarrier,
+    /// A barrier in each of two branches: each half of a warp waits at its own.
+    TwoBarriers,
     /// A barrier of a warp whose mask names a thread that is not there.
     SyncwarpMask,
     /// Past the end of a block, and still inside the allocation that a pool has cut it from.
@@ -38,7 +40,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::OutOfBounds,
         Self::PastShared,
         Self::Misaligned,
@@ -49,6 +51,7 @@ impl Fault {
         Self::GlobalRace,
         Self::Uninitialised,
         Self::DivergentBarrier,
+        Self::TwoBarriers,
         Self::SyncwarpMask,
         Self::InsideAPool,
     ];
@@ -65,6 +68,7 @@ impl Fault {
             Self::GlobalRace => "global_race",
             Self::Uninitialised => "uninitialised",
             Self::DivergentBarrier => "divergent_barrier",
+            Self::TwoBarriers => "two_barriers",
             Self::SyncwarpMask => "syncwarp_mask",
             Self::InsideAPool => "inside_a_pool",
         }
@@ -111,7 +115,7 @@ pub fn tool_for(fault: Fault) -> Option<(Tool, Says)> {
         Fault::Leak => Some((Tool::Memcheck, Says::ReportsWith("--leak-check full"))),
         Fault::SharedRace => Some((Tool::Racecheck, Says::Reports)),
         Fault::Uninitialised => Some((Tool::Initcheck, Says::Reports)),
-        Fault::DivergentBarrier | Fault::SyncwarpMask => Some((Tool::Synccheck, Says::Reports)),
+        Fault::DivergentBarrier | Fault::TwoBarriers | Fault::SyncwarpMask => Some((Tool::Synccheck, Says::Reports)),
         Fault::GlobalRace | Fault::InsideAPool => None,
     }
 }
@@ -137,10 +141,10 @@ impl Model for SanitizerMatrix {
         let faults = Fault::ALL.map(Fault::id);
         let tools = Tool::ALL.map(Tool::id);
         let fault = Text::new(
-            "错误：out_of_bounds 越界一个元素；past_shared 越过共享数组；misaligned 未对齐的 16 字节读；use_after_free 释放后再写；double_free 重复释放；leak 泄漏；shared_race、global_race 共享或全局内存上的竞争；uninitialised 读没写过的全局内存；divergent_barrier 有线程到不了的屏障；syncwarp_mask 屏障的掩码写错；inside_a_pool 越过自己的块、仍在池的分配里",
+            "错误：out_of_bounds 越界一个元素；past_shared 越过共享数组；misaligned 未对齐的 16 字节读；use_after_free 释放后再写；double_free 重复释放；leak 泄漏；shared_race、global_race 共享或全局内存上的竞争；uninitialised 读没写过的全局内存；divergent_barrier 有线程到不了的屏障；two_barriers 两个分支各等一个屏障；syncwarp_mask 屏障的掩码写错；inside_a_pool 越过自己的块、仍在池的分配里",
             "The fault: out_of_bounds, one element past the end; past_shared, of a shared array; misaligned, a load of 16 bytes; \
              use_after_free; double_free; leak; shared_race and global_race, on shared or global memory; uninitialised, a read of \
-             global memory; divergent_barrier, that part of a block misses; syncwarp_mask, a wrong mask; inside_a_pool, past a block and still inside its pool",
+             global memory; divergent_barrier, that part of a block misses; two_barriers, one in each branch; syncwarp_mask, a wrong mask; inside_a_pool, past a block and still inside its pool",
         );
         vec![
             fields::choice("fault", "", &faults, fault),

@@ -13,6 +13,8 @@ pub struct Run {
     pub tool: Tool,
     /// What the tool's summary counts.
     pub n_errors: u64,
+    /// The program never ended, and the tool had printed nothing.
+    pub hangs: bool,
     /// The tool's own words about the first of them; empty where it had none.
     pub line: String,
 }
@@ -61,6 +63,8 @@ struct FileRun {
     tool: String,
     errors: u64,
     #[serde(default)]
+    hangs: bool,
+    #[serde(default)]
     line: String,
 }
 
@@ -93,7 +97,7 @@ fn parse(text: &str) -> Result<Measured, String> {
     let mut out = Measured { device: file.device, version: file.version, date: file.date, ..Measured::default() };
     for run in file.run {
         let (fault, tool) = (fault(&run.fault)?, tool(&run.tool)?);
-        out.runs.push(Run { fault, tool, n_errors: run.errors, line: run.line });
+        out.runs.push(Run { fault, tool, n_errors: run.errors, hangs: run.hangs, line: run.line });
     }
     for plain in file.plain {
         out.plain.push((fault(&plain.fault)?, Localized::both(plain.zh, plain.en)));
@@ -125,21 +129,33 @@ mod tests {
         assert_eq!(differing, KNOWN, "measured against the model");
     }
 
-    /// Threads that have ended count as arrived at a barrier, so this form of it is no error to synccheck.
-    const KNOWN: &[(&str, &str)] = &[("divergent_barrier", "synccheck")];
+    /// Threads that have ended count as arrived at a barrier, so the first form of it is no error to synccheck; the second
+    /// never ends, and the tool never speaks.
+    const KNOWN: &[(&str, &str)] = &[("divergent_barrier", "synccheck"), ("two_barriers", "synccheck")];
 
-    /// The counts and the words are those of the recorded outputs.
+    fn data(name: &str) -> String {
+        std::fs::read_to_string(format!("../../tests/data/sanitizer/{name}.txt")).expect("an output lies there")
+    }
+
+    /// Every cell is that of the recorded matrix, and the words are the tools' own.
     #[test]
     fn the_file_says_what_the_tools_said() {
-        for run in read().runs {
-            let name = format!("../../tests/data/sanitizer/{}.{}.txt", run.fault.id(), run.tool.id());
-            let text = std::fs::read_to_string(&name).unwrap();
-            let summary = text.lines().find(|line| line.contains("SUMMARY:") && !line.contains("LEAK")).unwrap();
-            let found: u64 = summary.split_whitespace().find_map(|word| word.parse().ok()).unwrap();
-            assert_eq!(found, run.n_errors, "{name}");
-            for part in run.line.split(" … ") {
-                assert!(text.contains(part.trim_start_matches("by ")), "{name}: {part}");
+        let (matrix, file) = (data("matrix"), read());
+        assert_eq!(file.runs.len(), Fault::ALL.len() * Tool::ALL.len());
+        for run in &file.runs {
+            let head = format!("{} {} ", run.fault.id(), run.tool.id());
+            let line = matrix.lines().find_map(|line| line.strip_prefix(&head)).unwrap();
+            let summary = line.split("; ").find(|part| !part.starts_with("LEAK")).unwrap();
+            let found: Option<u64> = summary.split_whitespace().find_map(|word| word.parse().ok());
+            assert_eq!((found.unwrap_or(0), found.is_none()), (run.n_errors, run.hangs), "{head}");
+            if !run.line.is_empty() {
+                let text = data(&head.trim_end().replace(' ', "."));
+                let is_said = |part: &str| text.contains(part.trim_start_matches("by "));
+                assert!(run.line.split(" … ").all(is_said), "{head}: {}", run.line);
             }
+        }
+        for fault in Fault::ALL {
+            assert!(file.plain(fault).is_some(), "{}", fault.id());
         }
     }
 }

@@ -16,8 +16,8 @@ use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Lang, Map, Text};
 
 const PREDICTED: Text = Text::new("空框：预测会报。", "Hollow: predicted to report.");
 const MEASURED: Text = Text::new(
-    "数字：实测报了几处，0 是跑了、什么也没报。",
-    "Numbers: errors reported when it was run; 0 is a run that said nothing.",
+    "数字：实测报了几处，0 是跑了、什么也没报，∞ 是停不下来。",
+    "Numbers: errors reported when it was run; 0 is a run that said nothing, ∞ one that never ended.",
 );
 const PLAIN: Text = Text::new("不用工具：{}", "Without a tool: {}");
 const NONE: Text = Text::new("没有工具可用", "no tool for it");
@@ -121,7 +121,7 @@ impl SanitizerChooser {
     fn cell(&self, painter: &Painter, tokens: &Tokens, at: Pos2, fault: Fault, tool: Tool) {
         let is_predicted = says(fault, tool) != Says::Nothing;
         let run = self.measured.get(fault, tool);
-        let text = run.map(|run| run.n_errors.to_string());
+        let text = run.map(|run| if run.hangs { "∞".to_owned() } else { run.n_errors.to_string() });
         let mono = tokens.font(Type::MonoSmall);
         let width = text.as_ref().map_or(0.0, |text| ink::text_width(painter, text, mono.clone()));
         let size = vec2((width + tokens.px(14.0)).max(tokens.px(26.0)), tokens.px(20.0));
@@ -206,7 +206,7 @@ impl View for SanitizerChooser {
 
     fn finding(&self, lang: Lang) -> String {
         let run = tool_for(self.fault).and_then(|(tool, _)| self.measured.get(self.fault, tool));
-        words::finding(self.fault, run.map(|run| (run.tool, run.n_errors)), lang)
+        words::finding(self.fault, run, lang)
     }
 
     fn params(&self) -> Map {

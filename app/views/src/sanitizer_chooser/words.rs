@@ -1,6 +1,7 @@
 //! The chooser in words.
 
-use vramlab_model::sanitizer_matrix::{Fault, Says, Tool, tool_for};
+use super::measured::Run;
+use vramlab_model::sanitizer_matrix::{Fault, Says, tool_for};
 use vramlab_units::{Lang, Text};
 
 pub fn name(fault: Fault) -> Text {
@@ -13,6 +14,7 @@ pub fn name(fault: Fault) -> Text {
         Fault::GlobalRace => Text::new("全局内存竞争", "global race"),
         Fault::Uninitialised => Text::new("读了没写过的", "uninitialised"),
         Fault::DivergentBarrier => Text::new("有线程不到屏障", "missed barrier"),
+        Fault::TwoBarriers => Text::new("两个分支各一个屏障", "two barriers"),
         Fault::SyncwarpMask => Text::new("掩码写错的屏障", "wrong mask"),
         Fault::DoubleFree => Text::new("重复释放", "double free"),
         Fault::Leak => Text::new("没有释放", "leak"),
@@ -33,6 +35,7 @@ pub fn code(fault: Fault) -> &'static str {
         Fault::GlobalRace => "*total = *total + 1;",
         Fault::Uninitialised => "cudaMalloc(&in, n);  sum_into<<<1, 1>>>(in, out);",
         Fault::DivergentBarrier => "if (t % 32 < 16) { __syncthreads(); … }",
+        Fault::TwoBarriers => "if (t % 32 < 16) __syncthreads(); else __syncthreads();",
         Fault::SyncwarpMask => "if (t % 32 < 16) __syncwarp(0xffffffff);",
         Fault::InsideAPool => "cudaMalloc(&pool, 2 * N);  set_all<<<2, N>>>(pool, N + 1);",
     }
@@ -70,8 +73,12 @@ pub fn why(fault: Fault) -> Text {
             "initcheck notes which bytes of global memory were written. Fresh memory holds old contents, so nothing crashes; the result is wrong.",
         ),
         Fault::DivergentBarrier => Text::new(
-            "synccheck 该管这个，可实测一声不吭：另一半线程已经结束，结束的线程算作到了。两个分支各写一个屏障的版本则直接挂住，四个工具都没来得及说话：那时只能结束进程，再看代码。",
-            "This is synccheck's business, and yet it said nothing: the other half of the threads had ended, and ended threads count as arrived. The version with a barrier in each of two branches hangs, and under none of the four tools does it print a word: end the process and read the code.",
+            "synccheck 该管这个，可实测一声不吭：另一半线程已经结束，结束的线程算作到了。不用工具，它在这块卡上照样跑完。",
+            "This is synccheck's business, and yet it said nothing: the other half of the threads had ended, and ended threads count as arrived. Without a tool the kernel ends as if nothing were wrong.",
+        ),
+        Fault::TwoBarriers => Text::new(
+            "两半线程各等各的，谁也等不到：内核停不下来。四个工具下也一样，一个字都没打印。这时只能结束进程，换小的输入，再看代码里的分支。",
+            "Each half waits for the other and the kernel never ends, under all four tools alike, and none prints a word. End the process, take a smaller input, and read the branches of the code.",
         ),
         Fault::SyncwarpMask => Text::new(
             "掩码点了名的线程没来，synccheck 报 Invalid arguments。不用工具，它在这块卡上照样跑完。",
@@ -103,7 +110,7 @@ pub fn command(fault: Fault) -> Option<String> {
 }
 
 /// The finding for the chosen fault.
-pub fn finding(fault: Fault, n_errors: Option<(Tool, u64)>, lang: Lang) -> String {
+pub fn finding(fault: Fault, run: Option<&Run>, lang: Lang) -> String {
     let name = name(fault).get(lang);
     let Some((tool, says)) = tool_for(fault) else {
         return match lang {
@@ -116,9 +123,11 @@ pub fn finding(fault: Fault, n_errors: Option<(Tool, u64)>, lang: Lang) -> Strin
         Says::ReportsWith(option) => format!(" {option}"),
         Says::Nothing | Says::Reports => String::new(),
     };
-    let measured = match (n_errors, lang) {
-        (Some((_, n)), Lang::Zh) => format!("我们的内核上实测报了 {n} 处。"),
-        (Some((_, n)), Lang::En) => format!(" On our kernel it reported {n}."),
+    let measured = match (run, lang) {
+        (Some(run), Lang::Zh) if run.hangs => "我们的内核停不下来，它什么也没报。".to_owned(),
+        (Some(run), Lang::En) if run.hangs => " Our kernel never ended, and it reported nothing.".to_owned(),
+        (Some(run), Lang::Zh) => format!("我们的内核上实测报了 {} 处。", run.n_errors),
+        (Some(run), Lang::En) => format!(" On our kernel it reported {}.", run.n_errors),
         (None, _) => String::new(),
     };
     match lang {
