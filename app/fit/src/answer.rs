@@ -66,6 +66,35 @@ impl Answer {
         self.sums.total()
     }
 
+    /// How far the work can go, in words.
+    pub fn limit_words(&self) -> Option<Localized> {
+        let both = |zh: String, en: String| Some(Localized::both(zh, en));
+        match (self.limit?, &self.ask.work) {
+            (Limit::Serve { context: 0, .. }, _) => {
+                let zh = "一个请求也放不下：权重和其余部分已经超出";
+                both(zh.to_owned(), "No request fits: weights and the rest are too much already".to_owned())
+            }
+            (Limit::Serve { requests: 0, context }, Work::Serve(work)) => both(
+                format!("{} token 的请求一个也放不下；单个请求最长 {context} token", work.context),
+                format!("Not one request of {} tokens fits; a single one may have {context}", work.context),
+            ),
+            (Limit::Serve { requests, context }, Work::Serve(work)) => both(
+                format!("按 {} token 最多 {requests} 个请求；只有一个请求时最长 {context} token", work.context),
+                format!(
+                    "At most {requests} requests of {} tokens; a single one may have {context} tokens",
+                    work.context
+                ),
+            ),
+            (Limit::Train { batch: 0 }, _) => {
+                both("微批为 1 也放不下".to_owned(), "Not even a micro-batch of 1 fits".to_owned())
+            }
+            (Limit::Train { batch }, _) => {
+                both(format!("每卡最大微批：{batch}"), format!("Largest micro-batch on a card: {batch}"))
+            }
+            (Limit::Serve { .. }, Work::Train(_)) => None,
+        }
+    }
+
     /// What is left over, negative where it is too much.
     pub fn free(&self) -> i64 {
         self.capacity as i64 - self.total() as i64

@@ -272,12 +272,15 @@ pub const LEVERS: &[Lever] = &[
         cost: |model, ask, changed| {
             let secs = transfer(model, ask, changed);
             let percent = offload_percent(model, ask, changed);
-            let beside = if percent > 0.0 { format!("{percent:.0} %") } else { "?".to_owned() };
+            // Beside the step's own time, where the card's peak is known.
+            let (zh, en) = if percent > 0.0 {
+                (format!("，约为一步的 {percent:.0} %"), format!(", about {percent:.0} % of it"))
+            } else {
+                Default::default()
+            };
             Localized::both(
-                format!("梯度下行、参数上行：按 {PCIE_GB_PER_S} GB/s 每步至少 {secs:.2} s，约为一步的 {beside}"),
-                format!(
-                    "gradients down, parameters up: at {PCIE_GB_PER_S} GB/s at least {secs:.2} s a step, about {beside} of it"
-                ),
+                format!("梯度下行、参数上行：按 {PCIE_GB_PER_S} GB/s 每步至少 {secs:.2} s{zh}"),
+                format!("gradients down, parameters up: at {PCIE_GB_PER_S} GB/s at least {secs:.2} s a step{en}"),
             )
         },
         percent: offload_percent,

@@ -26,6 +26,31 @@ fn a_snapshot_is_recognised_and_opened() {
     assert_eq!(desk.notes(), "[]");
 }
 
+/// A configuration under any name opens the page of a model: its numbers, a verdict, and a lever that can be pulled.
+#[test]
+fn a_configuration_opens_the_page_of_a_model() {
+    let mut desk = Desk::open("/");
+    arrive(&mut desk, "my-model.json", None, &sample("configs/llama-3.1-70b.json"));
+    assert_eq!(desk.said()["route"], "/fit");
+    desk.harness.run_ok();
+    for text in ["my-model.json · llama · 70.55 B parameters · bf16", "it does not fit", "The cheapest plan that fits"]
+    {
+        assert!(desk.has(text), "{text}");
+    }
+    desk.click("Take it");
+    desk.harness.run_ok();
+    assert!(desk.has("it fits"), "the plan is taken over");
+    assert!(desk.said()["route"].as_str().unwrap().contains("weights=fp8_b128"), "{}", desk.said()["route"]);
+    arrive(
+        &mut desk,
+        "config.json",
+        None,
+        b"{\"model_type\": \"llama\", \"num_attention_heads\": 0, \"hidden_size\": 8}",
+    );
+    assert!(desk.has("num_attention_heads = 0 is not allowed"));
+    assert_eq!(desk.notes(), "[]");
+}
+
 #[test]
 fn a_log_leads_to_what_helps_now() {
     let mut desk = Desk::open("/");

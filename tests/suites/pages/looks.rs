@@ -49,6 +49,13 @@ fn a_snapshot_and_how_to_record_one_draw_in_every_look() {
 }
 
 #[test]
+fn a_model_and_a_card_draw_in_every_look() {
+    draws("/fit", 900.0);
+    draws("/fit?model=llama-3.1-70b", 4_000.0);
+    draws("/fit?model=llama-3.1-8b&work=train&gpu=rtx4090&batch=4", 5_000.0);
+}
+
+#[test]
 fn the_chapter_draws_whole_in_every_look() {
     draws(&format!("/ch/{CHAPTER}"), 40_000.0);
 }

@@ -27,7 +27,7 @@ pub fn sums(model: &Model, ask: &Ask, train: &Train) -> Option<Sums> {
         return None;
     }
     let timeline = Timeline::new(&run, Start::default(), 1);
-    Some(told(&timeline, &plan))
+    Some(told(&timeline, &plan, model.arch.flag(Field::QkvBias)))
 }
 
 /// The run of the ledger that this training is.
@@ -79,7 +79,7 @@ fn plan(model: &Model, ask: &Ask, train: &Train) -> Option<Plan> {
 }
 
 /// The owners at the peak, and what the allocator held beyond it.
-fn told(timeline: &Timeline, plan: &Plan) -> Sums {
+fn told(timeline: &Timeline, plan: &Plan, has_bias: bool) -> Sums {
     let held = timeline.at(timeline.peak.at);
     let of =
         |wanted: &[Holder]| held.iter().filter(|(holder, _)| wanted.contains(holder)).map(|(_, bytes)| bytes).sum();
@@ -122,11 +122,8 @@ fn told(timeline: &Timeline, plan: &Plan) -> Sums {
         "held by the allocator beyond that, with 68 MiB of library workspaces",
     ));
     sums.items.push(items::context());
-    if plan.net == ledger::Net::Llama {
-        sums.notes.push(Localized::both(
-            "逐操作重放 PyTorch 的一步；q、k、v 的偏置不在里面",
-            "a step of PyTorch replayed operation by operation; biases of q, k and v are not in it",
-        ));
+    if has_bias && plan.net == ledger::Net::Llama {
+        sums.notes.push(Localized::both("q、k、v 的偏置没有算进来", "biases of q, k and v are not counted"));
     }
     sums
 }

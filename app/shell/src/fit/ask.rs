@@ -132,7 +132,7 @@ impl Controls {
 fn stops(ui: &mut Ui, tokens: &Tokens, name: &str, value: &mut u64, all: &[f64], unit: &str) -> bool {
     let mut at = *value as f64;
     let range = all.first().copied().unwrap_or(1.0)..=all.last().copied().unwrap_or(1.0);
-    let slider = Slider::new(name, &mut at, range).stops(all).width(170.0);
+    let slider = Slider::new(name, &mut at, range).stops(all).width(120.0);
     slider.shown(|value| show::grouped_with_unit(value, unit)).show(ui, tokens);
     let changed = at as u64 != *value && at >= 1.0 && all.contains(&at);
     if changed {

@@ -36,13 +36,13 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, answer: &Answer, sentence: &
     let x = |bytes: u64| bar.left() + (bytes as f64 / whole) as f32 * bar.width();
     let painter = ui.painter().with_clip_rect(rect.expand(tokens.px(2.0)));
     painter.rect_filled(bar, tokens.control_corner(), tokens.sunken);
+    let end = x(answer.capacity).min(bar.right());
     let mut at = 0_u64;
     for item in &answer.sums.items {
         let piece = Rect::from_min_max(pos2(x(at), bar.top()), pos2(x(at + item.bytes), bar.bottom()));
         at += item.bytes;
-        piece_ui(ui, tokens, lang, piece.intersect(bar), item);
+        piece_ui(ui, tokens, lang, piece.intersect(bar), end, item);
     }
-    let end = x(answer.capacity).min(bar.right());
     if answer.total() > answer.capacity {
         let over = Rect::from_min_max(pos2(end, bar.top()), bar.max);
         paint::hatch(&painter, over, tokens.px(6.0), tokens.stroke(1.5, tokens.verdict(Verdict::Bad)), false);
@@ -61,7 +61,8 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, answer: &Answer, sentence: &
     painter.galley(pos2(left, bar.bottom() + tokens.px(8.0)), label, tokens.muted);
 }
 
-fn piece_ui(ui: &Ui, tokens: &Tokens, lang: Lang, rect: Rect, item: &Item) {
+/// `end` is where the card ends: what lies beyond is hatched, and a name there could not be read.
+fn piece_ui(ui: &Ui, tokens: &Tokens, lang: Lang, rect: Rect, end: f32, item: &Item) {
     let Some(color) = color(tokens, item.owner) else {
         paint::area(ui.painter(), tokens, rect, Area::CachedFree);
         return;
@@ -71,7 +72,8 @@ fn piece_ui(ui: &Ui, tokens: &Tokens, lang: Lang, rect: Rect, item: &Item) {
     if rect.width() > tokens.px(3.0) {
         ui.painter().line_segment([rect.right_top(), rect.right_bottom()], tokens.stroke(1.0, tokens.surface));
     }
-    name(ui, tokens, rect, item.owner.name().get(lang), tokens.surface);
+    let there = Rect::from_min_max(rect.min, pos2(rect.right().min(end), rect.bottom()));
+    name(ui, tokens, there, item.owner.name().get(lang), tokens.surface);
 }
 
 /// A word in the middle of its piece, where it fits.

@@ -8,7 +8,7 @@ use crate::fit::{ask, bar, levers};
 use crate::guide::parts;
 use crate::widgets;
 use egui::{Rect, Sense, Ui, pos2, vec2};
-use vramlab_fit::{Answer, Fits, Limit};
+use vramlab_fit::{Answer, Fits};
 use vramlab_kit::paint::{self, Area};
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
 use vramlab_modelfile::{Origin, parts as matrices};
@@ -132,22 +132,6 @@ pub fn verdict(answer: &Answer, lang: Lang) -> (Verdict, String) {
     (tone, words)
 }
 
-fn limit(answer: &Answer, lang: Lang) -> Option<String> {
-    Some(match (answer.limit?, lang) {
-        (Limit::Serve { requests, context }, Lang::Zh) => {
-            format!("这样长的请求最多 {requests} 个；只有一个请求时最长 {} token", show::grouped(context as f64))
-        }
-        (Limit::Serve { requests, context }, Lang::En) => {
-            format!(
-                "At most {requests} requests of that length; a single one may have {} tokens",
-                show::grouped(context as f64)
-            )
-        }
-        (Limit::Train { batch }, Lang::Zh) => format!("这张卡上最大的微批是 {batch}"),
-        (Limit::Train { batch }, Lang::En) => format!("The largest micro-batch on this card is {batch}"),
-    })
-}
-
 fn answer_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk) {
     let is_current = desk.answered.as_ref().is_some_and(|(ask, _)| desk.controls.ask().as_ref() == Some(ask));
     let mut pulled = None;
@@ -164,8 +148,8 @@ fn answer_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk) {
                 ui.add_space(tokens.space.s);
                 bar::ui(ui, tokens, lang, answer, &words);
                 contents(ui, tokens, lang, answer);
-                if let Some(limit) = limit(answer, lang) {
-                    parts::note(ui, tokens, &limit, tokens.ink);
+                if let Some(limit) = answer.limit_words() {
+                    parts::note(ui, tokens, limit.get(lang), tokens.ink);
                 }
             });
             ui.add_space(tokens.space.m);

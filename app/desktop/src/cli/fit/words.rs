@@ -2,7 +2,7 @@
 
 use crate::cli::layout::{COLUMNS, labelled, left, plain, right, width, wrap};
 use crate::cli::say::{Ink, Say};
-use vramlab_fit::{Answer, Fits, Item, Limit, Plan, Tried, Work};
+use vramlab_fit::{Answer, Fits, Item, Plan, Tried, Work};
 use vramlab_modelfile::parts;
 use vramlab_modelfile::{Fact, Model, Origin};
 use vramlab_units::{Bytes, Lang, Localized, Text, show};
@@ -33,8 +33,8 @@ pub fn tell(model: &Model, answer: &Answer, name: &str, say: &Say) {
     say.data(&wrap(&asked(answer, say.lang), COLUMNS, ""));
     let (ink, verdict) = verdict(answer, say.lang);
     say.data(&format!("\n{}", say.ink(ink, &wrap(&verdict, COLUMNS, "  "))));
-    if let Some(limit) = limit(answer, say.lang) {
-        say.data(&wrap(&limit, COLUMNS, "  "));
+    if let Some(limit) = answer.limit_words() {
+        say.data(&wrap(limit.get(say.lang), COLUMNS, "  "));
     }
     say.data(&format!("\n{}", say.ink(Ink::Strong, &fills(answer, say))));
     for line in items(answer, say) {
@@ -137,32 +137,6 @@ fn verdict(answer: &Answer, lang: Lang) -> (Ink, String) {
             format!("Cannot be told: what is known wants {total} of {there}; the numbers below are missing"),
         ),
     }
-}
-
-fn limit(answer: &Answer, lang: Lang) -> Option<String> {
-    Some(match (answer.limit?, &answer.ask.work, lang) {
-        (Limit::Serve { context: 0, .. }, _, Lang::Zh) => "一个请求也放不下：权重和其余部分已经超出".to_owned(),
-        (Limit::Serve { context: 0, .. }, _, Lang::En) => {
-            "No request fits: weights and the rest are too much already".to_owned()
-        }
-        (Limit::Serve { requests: 0, context }, Work::Serve(work), Lang::Zh) => {
-            format!("{} token 的请求一个也放不下；单个请求最长 {context} token", work.context)
-        }
-        (Limit::Serve { requests: 0, context }, Work::Serve(work), Lang::En) => {
-            format!("Not one request of {} tokens fits; a single one may have {context}", work.context)
-        }
-        (Limit::Train { batch: 0 }, _, Lang::Zh) => "微批为 1 也放不下".to_owned(),
-        (Limit::Train { batch: 0 }, _, Lang::En) => "Not even a micro-batch of 1 fits".to_owned(),
-        (Limit::Serve { requests, context }, Work::Serve(work), Lang::Zh) => {
-            format!("按 {} token 最多 {requests} 个请求；只有一个请求时最长 {context} token", work.context)
-        }
-        (Limit::Serve { requests, context }, Work::Serve(work), Lang::En) => {
-            format!("At most {requests} requests of {} tokens; a single one may have {context} tokens", work.context)
-        }
-        (Limit::Train { batch }, _, Lang::Zh) => format!("每卡最大微批：{batch}"),
-        (Limit::Train { batch }, _, Lang::En) => format!("Largest micro-batch on a card: {batch}"),
-        _ => return None,
-    })
 }
 
 fn fills(answer: &Answer, say: &Say) -> String {
