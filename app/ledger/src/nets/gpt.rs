@@ -106,7 +106,7 @@ impl Model for Gpt {
             let positions = sim.alloc_for(self.plan.seq_len, Dtype::I64, Owner::Input);
             let pe = sim.embedding(&positions, &self.pe, h);
             drop(positions);
-            sim.add(te, pe)
+            sim.add_shared(te, pe)
         };
         let (x, _) = super::blocks(sim, &self.plan, self.blocks.len(), x, |range| {
             let blocks: Vec<Rc<Block>> = self.blocks[range].to_vec();

@@ -52,12 +52,13 @@ impl Sim {
         let n_rows = heads.batch * heads.heads * heads.seq_len;
         let lse = self.alloc(n_rows, Dtype::F32);
         let splits = flash_splits(self, heads);
-        if splits > 1 {
+        let partial = (splits > 1).then(|| {
             let dims = heads.head_dim.next_multiple_of(32);
-            drop((self.scratch(4 * splits * n_rows), self.scratch(4 * splits * n_rows * dims)));
-        }
+            (self.scratch(4 * splits * n_rows), self.scratch(4 * splits * n_rows * dims))
+        });
         let seed = self.alloc(16, Dtype::U8);
         let offset = self.alloc(8, Dtype::U8);
+        drop(partial);
         let saved = [&out, &lse, &seed, &offset].map(|it| self.save_if(is_wanted, it));
         let edge = self.node("flash_attention", [(&q).into(), (&k).into(), (&v).into()], move |sim, grads| {
             let dtype = incoming(grads).dtype;

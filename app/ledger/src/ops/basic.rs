@@ -15,6 +15,17 @@ impl Sim {
         out.with_edge(edge)
     }
 
+    /// `a + b` where `b` has no batch dimension: its gradient is summed over the batch, even over one of one.
+    pub fn add_shared(&self, a: Tensor, b: Tensor) -> Tensor {
+        self.name("add");
+        let out = self.alloc(a.n, a.dtype.promote(b.dtype));
+        let edge = self.node("add", [(&a).into(), Input::with_fewer_dimensions(&b)], |_, grads| {
+            let grad = incoming(grads);
+            two(Some(grad.clone()), Some(grad.clone()))
+        });
+        out.with_edge(edge)
+    }
+
     /// `a * b`; each saves the other. A factor of a number a row is `by_rows`.
     pub fn mul(&self, a: Tensor, b: Tensor) -> Tensor {
         let input = Input::from(&b);

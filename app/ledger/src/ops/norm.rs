@@ -1,7 +1,11 @@
 //! LayerNorm, and RMSNorm in both ways in which it is written.
 
-use super::{incoming, one};
+use super::{incoming, one, reduce};
 use crate::sim::{Dtype, Input, Sim, Tensor};
+
+/// Rows from which blocks sum parts of a column.
+const MANY_ROWS: u64 = 64 * 1024;
+const WARP: u64 = 32;
 
 impl Sim {
     /// `F.layer_norm`; autocast wants float32. The statistics are float32 always.
@@ -20,9 +24,28 @@ impl Sim {
             let dtype = incoming(grads).dtype;
             let _held = saved.each_ref().map(|it| it.get(sim));
             let of_x = wants_x.then(|| sim.alloc(n, dtype));
-            [of_x, Some(sim.alloc(n_weight, dtype)), Some(sim.alloc(n_weight, dtype)), None]
+            let [scale, shift] = sim.norm_sums([true, true], n / n_weight, n_weight, dtype);
+            [of_x, scale, shift, None]
         });
         out.with_edge(edge)
+    }
+
+    /// Gradients of scale and shift. With very many rows and few columns each block sums a part, which are summed after.
+    /// Source: `ATen/native/cuda/layer_norm_kernel.cu`, `LaunchGammaBetaBackwardCUDAKernel`.
+    fn norm_sums(&self, wants: [bool; 2], n_rows: u64, n_columns: u64, dtype: Dtype) -> [Option<Tensor>; 2] {
+        let sums = wants.map(|wants| wants.then(|| self.alloc(n_columns, dtype)));
+        if n_rows <= MANY_ROWS || n_columns / WARP >= self.card.sm_count / 2 {
+            return sums;
+        }
+        let parts = wants.map(|wants| wants.then(|| self.alloc(n_rows.div_ceil(WARP) * n_columns, dtype)));
+        let total = |part: &Option<Tensor>, old: Option<Tensor>| {
+            let new = part.as_ref().map(|part| reduce::columns(self, part, n_columns));
+            drop(old);
+            new
+        };
+        let [first, second] = sums;
+        let first = total(&parts[0], first);
+        [first, total(&parts[1], second)]
     }
 
     /// `F.rms_norm`, one kernel: as LayerNorm without a mean.
@@ -42,7 +65,8 @@ impl Sim {
             let dtype = incoming(grads).dtype;
             let _held = saved.each_ref().map(|it| it.as_ref().map(|it| it.get(sim)));
             let of_x = wants_x.then(|| sim.alloc(n, dtype));
-            [of_x, wants_w.then(|| sim.alloc(n_weight, dtype)), None, None]
+            let [scale, _] = sim.norm_sums([wants_w, false], n / n_weight, n_weight, dtype);
+            [of_x, scale, None, None]
         });
         out.with_edge(edge)
     }

@@ -27,6 +27,8 @@ type Back = Box<dyn Fn(&Sim, &Grads) -> Grads>;
 pub(crate) enum Fold {
     /// Over leading dimensions: the columns of a matrix.
     Columns,
+    /// Over leading dimensions, even if those have one element: the tensor has fewer dimensions.
+    Leading,
     /// Over the last dimension: a number a row.
     Rows,
 }
@@ -47,6 +49,11 @@ impl From<&Tensor> for Input {
 }
 
 impl Input {
+    /// As `tensor`, which has fewer dimensions than the result.
+    pub fn with_fewer_dimensions(tensor: &Tensor) -> Self {
+        Self { fold: Fold::Leading, ..Self::from(tensor) }
+    }
+
     /// As `tensor`, whose gradient is summed over rows.
     pub fn folded_rows(tensor: &Tensor) -> Self {
         Self { fold: Fold::Rows, ..Self::from(tensor) }
@@ -150,9 +157,9 @@ impl Sim {
 
     /// A broadcast gradient is summed, one of another dtype is cast.
     fn fit(&self, mut grad: Tensor, input: Input) -> Tensor {
-        if grad.n > input.n {
+        if grad.n > input.n || input.fold == Fold::Leading {
             grad = match input.fold {
-                Fold::Columns => reduce::columns(self, &grad, input.n),
+                Fold::Columns | Fold::Leading => reduce::columns(self, &grad, input.n),
                 Fold::Rows => self.alloc(input.n, grad.dtype),
             };
         }

@@ -27,7 +27,7 @@ pub(crate) const H200: Card = Card { sm_count: 132, threads_per_sm: 2048 };
 /// The machine. Operations are its methods, in `ops/`.
 pub(crate) struct Sim {
     tape: Rc<RefCell<Tape>>,
-    pub(super) card: Card,
+    pub card: Card,
     graph: RefCell<graph::Graph>,
     casts: RefCell<autocast::Casts>,
     frames: RefCell<Frames>,
