@@ -361,8 +361,18 @@ fn planned(chapter: &Chapter, library: &Library) -> Vec<String> {
 fn figure(body: &vramlab_lesson::VisualizerStep, lang: Lang) -> String {
     let opened =
         vramlab_views::VISUALIZERS.iter().find(|entry| entry.id == body.show).and_then(|e| e.open(&body.params).ok());
-    let finding = opened.map(|view| view.finding(lang)).unwrap_or_default();
-    if finding.is_empty() { body.alt.get(lang).to_owned() } else { format!("{} · {finding}", MODEL.get(lang)) }
+    let Some(mut view) = opened else { return body.alt.get(lang).to_owned() };
+    if let Some(path) = view.wants() {
+        let bytes = vramlab_content::get(&path).and_then(vramlab_content::Content::here);
+        view.take(bytes.ok_or_else(|| path.clone()));
+    }
+    let finding = view.finding(lang);
+    let source = match (view.recorded(lang), view.cited(lang)) {
+        (Some(recorded), _) => recorded.join(" · "),
+        (None, Some((source, date))) => format!("{source} · {date}"),
+        (None, None) => MODEL.get(lang).to_owned(),
+    };
+    if finding.is_empty() { body.alt.get(lang).to_owned() } else { format!("{source} · {finding}") }
 }
 
 /// Numbers for a step: the processor's experiments live, the others replayed if their device is not here.
