@@ -126,7 +126,7 @@ fn without_a_file_the_page_teaches_how_to_record_one() {
     for text in ["_record_memory_history", "_dump_snapshot", "uploaded nowhere"] {
         assert!(desk.has(text), "{text}");
     }
-    desk.click("Open the example · training: four linear layers, Adam, three steps");
+    desk.click("training: four linear layers, Adam, three steps");
     assert_eq!(desk.said()["snapshot"]["n_events"], 413);
 }
 

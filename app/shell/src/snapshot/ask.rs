@@ -116,9 +116,10 @@ impl Asking {
         ui.horizontal_wrapped(|ui| {
             let chosen = (self.from, self.until);
             let few = |text: Text| text.get(lang).replace("{n}", &easy.to_string());
-            for (words, range) in
-                [(few(LAST), (n - easy, n)), (few(FIRST), (0, easy)), (ALL.get(lang).to_owned(), (0, n))]
-            {
+            let parts = [(few(LAST), (n - easy, n)), (few(FIRST), (0, easy)), (ALL.get(lang).to_owned(), (0, n))];
+            // Of few events the parts would all be the whole.
+            let skipped = if easy < n { 0 } else { 2 };
+            for (words, range) in parts.into_iter().skip(skipped) {
                 if widgets::pill(ui, tokens, chosen == range, &words).clicked() {
                     (self.from, self.until) = range;
                 }

@@ -59,7 +59,6 @@ const EXAMPLES: [(&str, Text); 8] = [
     ("graph_pool", Text::new("推理：两个 CUDA graph 的私有池", "inference: the private pool of two CUDA graphs")),
     ("fragmentation", Text::new("碎片：空闲的够，单块都不够", "fragmentation: enough is free, in pieces too small")),
 ];
-const OPEN: Text = Text::new("打开示例 · {}", "Open the example · {}");
 
 pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, actions: &mut Vec<Action>) {
     widgets::card(ui, tokens, |ui| {
@@ -90,7 +89,7 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, actions: &mut Vec<Action>) {
             for path in in_order(&examples) {
                 let name = desk::stem(path);
                 let words = words_of(name).map_or(name, |text| text.get(lang));
-                if widgets::secondary(ui, tokens, &OPEN.get(lang).replace("{}", words)).clicked() {
+                if widgets::secondary(ui, tokens, words).clicked() {
                     actions.push(Action::OpenExample((*path).to_owned()));
                 }
             }

@@ -129,7 +129,10 @@ impl Frame<'_> {
     /// The words, cut where they do not fit; pointing at the phase tells them whole.
     fn label(&self, rect: Rect, words: &str) {
         let room = rect.width() - self.tokens.px(8.0);
-        if room < self.tokens.px(22.0) {
+        let font = self.tokens.font(Type::Small);
+        let whole = self.painter.layout_no_wrap(words.to_owned(), font, self.tokens.ink).size().x;
+        // A letter and an ellipsis say nothing.
+        if room < whole.min(self.tokens.px(40.0)) {
             return;
         }
         let mut job =

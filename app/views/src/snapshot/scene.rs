@@ -161,7 +161,7 @@ impl Scene {
                 let role = Role::ALL.into_iter().find(|candidate| *candidate as u32 == role);
                 role_color(tokens, role.unwrap_or_default())
             }
-            (_, Some(_)) => tokens.series(band, n.max(2)),
+            (_, Some(_)) => tokens.series(apart(band, n), n.max(2)),
         }
     }
 
@@ -172,6 +172,11 @@ impl Scene {
             None => rest(tokens),
         }
     }
+}
+
+/// The place in the ramp of colours of the `idx`-th band: neighbours come from its two halves, so that they differ.
+fn apart(idx: usize, n: usize) -> usize {
+    if idx.is_multiple_of(2) { idx / 2 } else { n.div_ceil(2) + idx / 2 }
 }
 
 fn totals(analysis: &Analysis, passes: &[bool]) -> Vec<u64> {
@@ -228,4 +233,17 @@ pub fn band_chip(ui: &mut Ui, tokens: &Tokens, color: Color32, words: &str, is_l
     }
     let at = pos2(rect.left() + tokens.px(16.0), rect.center().y - galley.size().y / 2.0);
     ui.painter().galley(at, galley, tokens.ink);
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_band_has_a_colour_of_its_own() {
+        for n in 1..12 {
+            let mut places: Vec<usize> = (0..n).map(|idx| super::apart(idx, n)).collect();
+            assert!(n < 4 || places.windows(2).all(|pair| pair[0].abs_diff(pair[1]) >= n / 2 - 1), "{places:?}");
+            places.sort_unstable();
+            assert_eq!(places, (0..n).collect::<Vec<_>>());
+        }
+    }
 }
