@@ -181,8 +181,8 @@ fn conclude(setup: &Setup, runs: &[Run], table: &mut Table) {
     for run in runs {
         let Some((experiment, kernel)) = setup.library.get(&run.experiment) else { continue };
         let judged = verdict::judge(run, experiment, kernel);
-        // What a kernel times itself rests on its own readings, not on the launch around them.
-        let reads_itself = kernel.cuda.as_ref().is_some_and(|cuda| !cuda.cycles.is_empty());
+        // What a kernel times itself rests on its own readings, not on the launch around them; work on the host is no launch.
+        let reads_itself = kernel.cuda.as_ref().is_none_or(|cuda| !cuda.cycles.is_empty());
         for (point, judged) in run.points.iter().zip(&judged.points) {
             let at = format!("{} {}@{}", run.experiment, point.series, judged.x.unwrap_or(f64::NAN));
             let (median, mad) = (point.median_ns().unwrap_or_default(), point.mad_ns().unwrap_or_default());
