@@ -197,7 +197,7 @@ pub fn icicle_of(snapshot: &Snapshot, analysis: &Analysis, at: usize, passes: &d
     let mut nodes = vec![Node { frame: None, depth: 0, parent: 0, bytes: 0, n_blocks: 0 }];
     let mut known: FastMap<(u32, u32), u32> = FastMap::default();
     for (stack, (bytes, n_blocks)) in stacks {
-        let frames = snapshot.stack_indices(stack);
+        let frames = analysis.sites.telling(snapshot, stack);
         let mut at = 0_u32;
         nodes[0].bytes = nodes[0].bytes.saturating_add(bytes);
         nodes[0].n_blocks += n_blocks;

@@ -21,11 +21,18 @@ pub struct Site {
 pub struct Sites {
     pub all: Vec<Site>,
     of_stack: Vec<SiteId>,
+    /// Of each frame, whether it only passes a call on.
+    is_glue: Vec<bool>,
 }
 
 impl Sites {
     pub fn of(snapshot: &Snapshot) -> Self {
-        let mut this = Self { all: vec![Site { frame: None, is_own: false }], of_stack: Vec::new() };
+        let glue = |frame: &Frame| is_glue(snapshot.text(frame.file), snapshot.text(frame.name));
+        let mut this = Self {
+            all: vec![Site { frame: None, is_own: false }],
+            of_stack: Vec::new(),
+            is_glue: snapshot.frames.iter().map(glue).collect(),
+        };
         let mut known: FastMap<Frame, SiteId> = FastMap::default();
         let is_library: Vec<bool> = snapshot.texts.iter().map(|text| is_library(text)).collect();
         for id in 0..snapshot.stack_ends.len() as u32 {
@@ -47,6 +54,19 @@ impl Sites {
 
     pub fn of_stack(&self, stack: StackId) -> SiteId {
         self.of_stack.get(stack.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// Frames of a stack that tell something, innermost first: without those that only pass a call on, and a frame that
+    /// repeats itself once. A stack of nothing else keeps its innermost frame.
+    pub fn telling(&self, snapshot: &Snapshot, stack: StackId) -> Vec<u32> {
+        let frames = snapshot.stack_indices(stack);
+        let tells = |frame: &u32| !self.is_glue.get(*frame as usize).copied().unwrap_or(false);
+        let mut out: Vec<u32> = frames.iter().copied().filter(tells).collect();
+        out.dedup();
+        if out.is_empty() {
+            out.extend(frames.first());
+        }
+        out
     }
 
     /// `train.py:67 step`, or that no stack was recorded.
@@ -90,6 +110,18 @@ pub fn is_library(file: &str) -> bool {
         || COMPILED.iter().any(|end| file.ends_with(end))
 }
 
+/// Whether a frame only passes a call on: the interpreter, the dispatcher, wrappers around `forward` and `step`.
+pub fn is_glue(file: &str, name: &str) -> bool {
+    const WRAPPERS: &[&str] = &["_wrapped_call_impl", "_call_impl", "decorate_context", "profile_hook_step"];
+    const PLACES: &[&str] = &["ceval", "/boxing/", "Redispatch", "RegisterCUDA", "Objects/call.c", "pythonrun.c"];
+    const HEADS: &[&str] =
+        &["_PyEval", "PyEval_", "_PyObject_", "PyObject_", "_PyFunction", "PyRun_", "Py_Run", "__libc_"];
+    (is_library(file) && WRAPPERS.contains(&name))
+        || PLACES.iter().any(|part| file.contains(part))
+        || HEADS.iter().any(|head| name.starts_with(head))
+        || ["_start", "clone", "??"].contains(&name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +132,24 @@ mod tests {
         assert_eq!(short_text("C:\\run\\a.py:3 <module>"), "a.py:3 <module>");
         assert_eq!(short_text("train.py:7 a/b"), "train.py:7 a/b");
         assert_eq!(short_text("no stack"), "no stack");
+    }
+
+    #[test]
+    fn what_only_passes_a_call_on_is_left_out() {
+        for (file, name) in [
+            ("torch/nn/modules/module.py", "_call_impl"),
+            ("/usr/local/src/conda/python-3.11/Python/ceval.c", "_PyEval_EvalFrameDefault"),
+            ("??", "__libc_start_main"),
+        ] {
+            assert!(is_glue(file, name), "{file} {name}");
+        }
+        for (file, name) in [
+            ("train.py", "_call_impl"),
+            ("torch/nn/modules/linear.py", "forward"),
+            ("aten/src/ATen/Context.cpp", "empty"),
+        ] {
+            assert!(!is_glue(file, name), "{file} {name}");
+        }
     }
 
     #[test]

@@ -167,6 +167,7 @@ fn a_frame_over_very_many_events() {
 }
 
 /// Sixty frames, with a key pressed in each.
+#[expect(clippy::print_stdout, reason = "the times are what this measures")]
 fn frames(desk: &mut Desk, what: &str, key: Option<Key>) {
     const FRAMES: u32 = 60;
     let start = Instant::now();
