@@ -48,6 +48,7 @@ const DEVICE_FREE: TextId = TextId(9);
 const FILENAME: TextId = TextId(10);
 const NAME: TextId = TextId(11);
 const LINE: TextId = TextId(12);
+const POOL_ID: TextId = TextId(25);
 const ACTIONS: &[(u32, Action)] = &[
     (13, Action::Alloc),
     (14, Action::FreeRequested),
@@ -89,6 +90,9 @@ pub struct Compactor {
     pub stack_frames: Vec<u32>,
     by_stack: FastMap<Box<[u32]>, StackId>,
     pub streams: Vec<u64>,
+    /// Events of private pools.
+    pub event_pools: crate::model::EventPools,
+    pub has_event_pools: bool,
     /// Fields of events that have no place in the model.
     pub unknown: BTreeMap<TextId, u64>,
     scratch: Vec<u32>,
@@ -116,6 +120,8 @@ impl Default for Compactor {
             stack_frames: Vec::new(),
             by_stack: FastMap::default(),
             streams: vec![0],
+            event_pools: Vec::new(),
+            has_event_pools: false,
             unknown: BTreeMap::new(),
             scratch: Vec::new(),
         }
@@ -126,9 +132,10 @@ impl Compactor {
     /// Memory taken, about, bytes.
     pub fn held(&self) -> u64 {
         let texts = 2 * self.n_text_bytes + self.texts.len() * TEXT_BYTES;
-        let stacks = self.stack_frames.capacity() * 4 + self.stack_ends.len() * STACK_BYTES;
+        let stacks = self.stack_frames.len() * 4 + self.stack_ends.len() * STACK_BYTES;
         let events = self.events.len() * size_of::<Event>() + self.times.len() * 8;
-        let slots = self.slots.capacity() * size_of::<Slot>() + self.n_values * size_of::<Value>();
+        let pools = self.event_pools.len() * size_of::<(u32, (u64, u64))>();
+        let slots = pools + self.slots.len() * size_of::<Slot>() + self.n_values * size_of::<Value>();
         (texts + stacks + events + slots + self.frames.len() * FRAME_BYTES) as u64
     }
 
@@ -213,6 +220,7 @@ impl Compactor {
                 (Value::Text(STREAM), Value::Int(bits)) => event.stream = self.stream(bits as u64),
                 (Value::Text(TIME_US), Value::Int(us)) => event.time_us = us.max(0) as u64,
                 (Value::Text(FRAMES), frames) => event.stack = self.stack(frames),
+                (Value::Text(POOL_ID), Value::Slot(slot)) => self.event_pool(idx, slot),
                 // "N/A" and empty in every recording without torch.compile and without metadata.
                 (Value::Text(COMPILE_CONTEXT | USER_METADATA), _) => {}
                 (Value::Text(key), _) => *self.unknown.entry(key).or_default() += 1,
@@ -223,6 +231,18 @@ impl Compactor {
             self.times[idx as usize] = self.times[idx as usize].max(event.time_us);
         } else {
             self.events[idx as usize] = event;
+        }
+    }
+
+    /// Two numbers, as a segment's pool.
+    fn event_pool(&mut self, idx: u32, slot: u32) {
+        self.has_event_pools = true;
+        if let Slot::Tuple(ids) = &self.slots[slot as usize]
+            && let [Value::Int(a), Value::Int(b)] = ids.as_slice()
+            && (*a, *b) != (0, 0)
+            && !self.counts_only
+        {
+            self.event_pools.push((idx, (*a as u64, *b as u64)));
         }
     }
 

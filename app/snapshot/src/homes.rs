@@ -25,11 +25,26 @@ pub(crate) struct Reach {
     pub stream: u32,
 }
 
+/// The pool of an event, where the file tells it.
+type Told<'t> = &'t dyn Fn(usize) -> Option<(u64, u64)>;
+
+/// A stretch of an expandable segment, at some time.
+struct Piece<'a> {
+    start: u64,
+    end: u64,
+    stream: u32,
+    pool: Option<(u64, u64)>,
+    /// The segment at the end.
+    segment: Option<&'a Segment>,
+}
+
 /// The homes of one device.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Homes {
     /// Of each event that gives a segment.
     of_event: FastMap<u32, Home>,
+    /// Pools of refused requests, where the file tells them.
+    of_refusal: FastMap<u32, u32>,
     /// Of the segments that stood before the first event, by address.
     at_start: FastMap<u64, Home>,
     /// By address.
@@ -48,9 +63,16 @@ impl Homes {
                 this.pools.push(segment.pool);
             }
         }
+        let told = snapshot.event_pools.as_ref().and_then(|all| all.get(device));
+        for (_, pool) in told.into_iter().flatten() {
+            if !this.pools.contains(pool) {
+                this.pools.push(*pool);
+            }
+        }
         let events = snapshot.traces.get(device).map_or(&[][..], Vec::as_slice);
-        this.walk_back(events, segments().filter(|segment| !segment.is_expandable));
-        this.connect(events, segments().filter(|segment| segment.is_expandable), config);
+        let told = |idx: usize| snapshot.event_pool(device, idx);
+        this.walk_back(events, &told, segments().filter(|segment| !segment.is_expandable));
+        this.connect(events, &told, segments().filter(|segment| segment.is_expandable), config);
         this
     }
 
@@ -64,19 +86,25 @@ impl Homes {
     }
 
     /// From the end to the start: a segment's address is its own until it was given.
-    fn walk_back<'a>(&mut self, events: &[Event], segments: impl Iterator<Item = &'a Segment>) {
+    fn walk_back<'a>(&mut self, events: &[Event], told: Told<'_>, segments: impl Iterator<Item = &'a Segment>) {
         let mut now: FastMap<u64, Home> =
             segments.map(|segment| (segment.address, Home::Known(self.number(segment.pool)))).collect();
         for (idx, event) in events.iter().enumerate().rev() {
             match event.action {
                 Action::SegmentFree => {
-                    let home = self.group();
+                    let home = told(idx).map(|pool| Home::Known(self.number(pool)));
+                    let home = home.unwrap_or_else(|| self.group());
                     now.insert(event.address, home);
                 }
                 Action::SegmentAlloc => {
-                    let home = now.remove(&event.address);
+                    let given = told(idx).map(|pool| Home::Known(self.number(pool)));
+                    let home = now.remove(&event.address).or(given);
                     let home = home.unwrap_or_else(|| self.group());
                     self.of_event.insert(idx as u32, home);
+                }
+                Action::Oom => {
+                    let pool = told(idx).map(|pool| self.number(pool));
+                    self.of_refusal.extend(pool.map(|pool| (idx as u32, pool)));
                 }
                 _ => {}
             }
@@ -85,22 +113,39 @@ impl Homes {
     }
 
     /// Pieces of expandable segments that touch are of one range.
-    fn connect<'a>(&mut self, events: &[Event], segments: impl Iterator<Item = &'a Segment>, config: &Config) {
+    fn connect<'a>(
+        &mut self,
+        events: &[Event],
+        told: Told<'_>,
+        segments: impl Iterator<Item = &'a Segment>,
+        config: &Config,
+    ) {
         let maps = |event: &&Event| matches!(event.action, Action::SegmentMap | Action::SegmentUnmap);
-        let mut pieces: Vec<(u64, u64, u32, Option<&Segment>)> = events
+        let mut pieces: Vec<Piece<'_>> = events
             .iter()
-            .filter(maps)
-            .map(|event| (event.address, event.address.saturating_add(event.size), event.stream, None))
+            .enumerate()
+            .filter(|(_, event)| maps(event))
+            .map(|(idx, event)| Piece {
+                start: event.address,
+                end: event.address.saturating_add(event.size),
+                stream: event.stream,
+                pool: told(idx),
+                segment: None,
+            })
             .collect();
-        pieces.extend(segments.map(|segment| {
-            (segment.address, segment.address.saturating_add(segment.size), segment.stream, Some(segment))
+        pieces.extend(segments.map(|segment| Piece {
+            start: segment.address,
+            end: segment.address.saturating_add(segment.size),
+            stream: segment.stream,
+            pool: Some(segment.pool),
+            segment: Some(segment),
         }));
-        pieces.sort_by_key(|piece| (piece.0, piece.1));
+        pieces.sort_by_key(|piece| (piece.start, piece.end));
         let page = config.large_segment_bytes.max(1);
         let mut last: Option<(u64, Reach)> = None;
         let mut undecided: Vec<u64> = Vec::new();
         let mut is_decided = false;
-        for (start, end, stream, segment) in pieces {
+        for Piece { start, end, stream, pool, segment } in pieces {
             let joins = last.as_ref().is_some_and(|(_, reach)| reach.end >= start && reach.stream == stream);
             if !joins {
                 self.close(last.take(), is_decided, &mut undecided);
@@ -110,9 +155,10 @@ impl Homes {
             }
             let Some((at, reach)) = last.as_mut() else { continue };
             reach.end = reach.end.max(end);
+            if let Some(pool) = pool {
+                reach.home = Home::Known(self.pools.iter().position(|known| *known == pool).unwrap_or(0) as u32);
+            }
             if let Some(segment) = segment {
-                reach.home =
-                    Home::Known(self.pools.iter().position(|known| *known == segment.pool).unwrap_or(0) as u32);
                 (reach.is_small, is_decided) = (segment.is_small, true);
             } else if !is_decided && [start - *at, end - start].iter().any(|bytes| !bytes.is_multiple_of(page)) {
                 // Pages of the large pool are never cut.
@@ -145,6 +191,11 @@ impl Homes {
     /// The home of a segment that an event gives.
     pub fn of_given(&self, idx: usize) -> Option<Home> {
         self.of_event.get(&(idx as u32)).copied()
+    }
+
+    /// The pool of a refused request; the default one where it is not told.
+    pub fn of_refusal(&self, idx: usize) -> u32 {
+        self.of_refusal.get(&(idx as u32)).copied().unwrap_or(0)
     }
 
     /// The home of a segment that stood before the first event.

@@ -90,6 +90,9 @@ pub struct Annotation {
     pub time_us: u64,
 }
 
+/// Events of private pools by index, in order, with the pool's two numbers.
+pub type EventPools = Vec<(u32, (u64, u64))>;
+
 /// Everything that was read.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
@@ -113,6 +116,8 @@ pub struct Snapshot {
     pub warnings: Vec<String>,
     /// Of each device, which part of its events is here; empty if all are.
     pub shown: Vec<Shown>,
+    /// Of each device, the events of private pools by index, in order; nothing if the file does not tell (before torch 2.12).
+    pub event_pools: Option<Vec<EventPools>>,
 }
 
 /// A part of a device's events.
@@ -139,6 +144,13 @@ impl Snapshot {
     /// Frames of a stack, innermost first.
     pub fn stack(&self, id: StackId) -> impl Iterator<Item = Frame> + '_ {
         self.stack_indices(id).iter().map(|frame| self.frames[*frame as usize])
+    }
+
+    /// The pool of an event, (0, 0) for the default one; nothing if the file does not tell.
+    pub fn event_pool(&self, device: usize, event: usize) -> Option<(u64, u64)> {
+        let of_device = self.event_pools.as_ref()?.get(device)?;
+        let found = of_device.binary_search_by_key(&event, |(idx, _)| *idx as usize);
+        Some(found.map_or((0, 0), |at| of_device[at].1))
     }
 
     pub fn n_events(&self) -> usize {

@@ -174,7 +174,7 @@ impl<'a> Machine<'a> {
         let own = self.stack.capacity() * size_of::<Value>()
             + self.marks.capacity() * size_of::<usize>()
             + self.memo.len() * size_of::<Value>()
-            + self.generations.capacity() * size_of::<u32>();
+            + self.generations.len() * size_of::<u32>();
         own as u64 + self.heap.held()
     }
 

@@ -45,6 +45,10 @@ impl Snapshot {
             }
             self.traces[device].drain(..from);
             self.traces[device].shrink_to_fit();
+            if let Some(pools) = self.event_pools.as_mut().and_then(|all| all.get_mut(device)) {
+                pools.retain(|(at, _)| (from..until).contains(&(*at as usize)));
+                pools.iter_mut().for_each(|(at, _)| *at -= from as u32);
+            }
             self.shown[device] = Shown { from, until, n_events: n };
         }
     }

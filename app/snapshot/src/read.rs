@@ -187,6 +187,7 @@ impl Reader {
     fn traces(&mut self, value: Value) -> Result<(), ReadError> {
         let devices = self.list(value, "device_traces")?;
         let mut all = std::mem::take(&mut self.heap.events);
+        self.heap.event_pools.sort_unstable();
         for (device, value) in devices.into_iter().enumerate() {
             let run = match value {
                 Value::Slot(slot) => match &self.heap.slots[slot as usize] {
@@ -207,6 +208,13 @@ impl Reader {
             };
             self.budget.check()?;
             check_events(&events, device)?;
+            if let (true, Some((from, n))) = (self.heap.has_event_pools, run) {
+                let place = |idx: usize| self.heap.event_pools.partition_point(|(at, _)| (*at as usize) < idx);
+                let inside = &self.heap.event_pools[place(from)..place(from + n)];
+                let of_device = inside.iter().map(|(at, pool)| (at - from as u32, *pool)).collect();
+                self.out.event_pools.get_or_insert_default().resize(device, Vec::new());
+                self.out.event_pools.get_or_insert_default().push(of_device);
+            }
             self.out.traces.push(events);
         }
         Ok(())

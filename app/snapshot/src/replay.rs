@@ -1,7 +1,9 @@
 //! The recorded requests, served again by the allocator's rules: every address, split and counter is predicted and
-//! compared with what was recorded. `recorded.rs` is the device as the recording shows it, `settings.rs` the allocator's
+//! compared with what was recorded. `ask.rs` serves a request where the record leaves open
+//! how, `recorded.rs` is the device as the recording shows it, `settings.rs` the allocator's
 //! settings, `order.rs` what the order of events tells, `end.rs` the comparison with the segments at the end.
 
+mod ask;
 mod end;
 mod order;
 mod recorded;
@@ -16,7 +18,7 @@ use order::is_plain;
 use recorded::Recorded;
 pub use settings::config_of;
 use std::collections::BTreeMap;
-use vramlab_alloc::caching::{BlockId, Caching, Config, Error, Served, State, Stats, View};
+use vramlab_alloc::caching::{BlockId, Caching, Config, State, Stats, View};
 
 /// A prediction that the recording contradicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,20 +124,6 @@ enum Blame {
         size: u64,
     },
 }
-
-/// How the completions before a request came about.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
-    /// The request found them, then nothing that fits.
-    Found,
-    /// The allocator waited for them to flush its cache.
-    WaitedFor,
-    /// The program had emptied the cache.
-    Emptied,
-}
-
-/// What the allocator did with a request, tried on a copy.
-type Tried = Result<Option<Served>, Error>;
 
 #[derive(Clone)]
 struct Run<'a> {
@@ -277,74 +265,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Serves a request. Where something went back before it, a completion may have been found by the request, or by the
-    /// allocator as it waited before it flushed its cache; and the program itself may have emptied it. What fits counts.
-    fn ask(&mut self, pool: u32, event: &Event, expected: Option<u64>) -> Tried {
-        let late = std::mem::take(&mut self.late);
-        if !self.machine.device.has_returns() {
-            Self::settle(&mut self.machine, &late[0]);
-            Self::settle(&mut self.machine, &late[1]);
-            return self.machine.malloc_in(pool, event.size, event.stream);
-        }
-        let mut first = None;
-        for how in [How::Found, How::WaitedFor, How::Emptied] {
-            let (mut machine, served, fits) = self.tried(how, &late, pool, event, expected);
-            if fits {
-                self.n_ambiguous += u64::from(self.is_ambiguous(how, &machine, &late, pool, event, expected));
-                Self::settle(&mut machine, &late[1]);
-                self.machine = machine;
-                return served;
-            }
-            first = first.or(Some((machine, served)));
-        }
-        let Some((machine, served)) = first else { return Ok(None) };
-        self.machine = machine;
-        Self::settle(&mut self.machine, &late[1]);
-        served
-    }
-
-    /// One way on a copy, and whether it is what was recorded.
-    fn tried(
-        &self,
-        how: How,
-        late: &[Vec<BlockId>; 2],
-        pool: u32,
-        event: &Event,
-        expected: Option<u64>,
-    ) -> (Caching<Recorded>, Tried, bool) {
-        let mut machine = self.machine.clone();
-        match how {
-            How::Found => Self::settle(&mut machine, &late[0]),
-            How::WaitedFor => machine.device.waited = late.concat(),
-            How::Emptied => {
-                machine.device.waited = late.concat();
-                machine.empty_cache();
-            }
-        }
-        let served = machine.malloc_in(pool, event.size, event.stream);
-        let address = served.as_ref().ok().and_then(|served| served.map(|served| served.address));
-        let is_right = machine.device.n_wrong == self.machine.device.n_wrong && machine.device.queue.is_empty();
-        (machine, served, is_right && address == expected)
-    }
-
-    /// With a split limit, a completion that was found lets one block go back, one that was waited for is part of a flush:
-    /// the record is the same, the count of retries is not.
-    fn is_ambiguous(
-        &self,
-        how: How,
-        machine: &Caching<Recorded>,
-        late: &[Vec<BlockId>; 2],
-        pool: u32,
-        event: &Event,
-        expected: Option<u64>,
-    ) -> bool {
-        if how != How::Found || late[0].is_empty() || machine.config().max_split_bytes.is_none() {
-            return false;
-        }
-        let (other, _, fits) = self.tried(How::WaitedFor, late, pool, event, expected);
-        fits && other.stats().n_retries != machine.stats().n_retries
-    }
-
     fn alloc(&mut self, event: &Event, idx: usize) {
         self.n_allocs += 1;
         let pool = self.pool_at(event.address);
@@ -372,32 +292,6 @@ impl<'a> Run<'a> {
         if self.machine.device.n_wrong > n_wrong {
             self.blame(event.address, None);
         }
-    }
-
-    /// A refusal carries no address, and so no pool. One before which nothing was returned, although there was something,
-    /// is of a capture; so is one that the default pool could have served.
-    fn oom(&mut self, event: &Event, idx: usize) {
-        self.machine.device.refuses = true;
-        let device = &self.machine.device;
-        let is_bare = device.queue.is_empty();
-        let (_, served, _) = self.tried(How::WaitedFor, &self.late, 0, event, None);
-        // A flush waits for every pending block.
-        let is_pending = |id: &BlockId| self.machine.view(*id).state == State::Pending;
-        let is_captured =
-            is_bare && (self.machine.has_releasable() || served.is_ok() || self.blocks.values().any(is_pending));
-        if is_captured {
-            let late = std::mem::take(&mut self.late);
-            late.iter().for_each(|late| Self::settle(&mut self.machine, late));
-            self.machine.count_refusal();
-            let has_graphs = self.homes.pools.len() > 1 || self.labels.n_unnamed > 0 || self.homes.n_groups > 0;
-            if served.is_ok() && !has_graphs {
-                self.machine.device.mismatch(idx, || "the request fits; recorded is an OOM".to_owned());
-            }
-        } else if self.ask(0, event, None).is_ok() {
-            self.machine.device.mismatch(idx, || "the request fits; recorded is an OOM".to_owned());
-        }
-        self.machine.device.refuses = false;
-        self.expect_empty();
     }
 
     /// Of the two places, one whose home is not known is to blame, the later one of two.

@@ -82,8 +82,10 @@ fn parts_of_recordings_at_random() {
                 empties: 20,
                 capacity: 1 << 40,
                 has_stacks: true,
+                has_pools: false,
             };
             let made = Maker::make(&plan);
+            assert!(made.n_allocs > 100 && made.stats.n_ooms == 0, "{plan:?}");
             for until in (0..made.snapshot.n_events()).step_by(23) {
                 let mut part = made.snapshot.clone();
                 part.keep(&Range { device: Some(0), from: until / 2, until });
@@ -188,6 +190,35 @@ fn s6_files_without_history_open_with_what_is_missing() {
         assert_eq!(analysis.timeline.allocated.last(), 2_097_152);
         assert!(analysis.replay.is_exact());
     }
+}
+
+/// Newer files name the pool of each event, as a segment's: two numbers.
+#[test]
+fn pools_of_events_are_read() {
+    let mut forge = Forge::new();
+    forge.op(b"}(");
+    forge.text("segments");
+    forge.op(b"]");
+    forge.text("device_traces");
+    forge.op(b"](](");
+    for (action, pool) in
+        [("segment_alloc", b"K\x00K\x07\x86"), ("alloc", b"K\x00K\x07\x86"), ("alloc", b"K\x00K\x00\x86")]
+    {
+        forge.op(b"}(");
+        forge.text("action");
+        forge.text(action);
+        forge.text("pool_id");
+        forge.op(pool);
+        forge.op(b"u");
+    }
+    forge.op(b"eeu.");
+    let mut snapshot = read(&forge.bytes, LIMIT).unwrap();
+    assert!(snapshot.unknown.is_empty(), "{:?}", snapshot.unknown);
+    let pools: Vec<_> = (0..3).map(|event| snapshot.event_pool(0, event)).collect();
+    assert_eq!(pools, [Some((0, 7)), Some((0, 7)), Some((0, 0))]);
+    snapshot.keep(&Range { device: None, from: 1, until: 3 });
+    assert_eq!((snapshot.event_pool(0, 0), snapshot.event_pool(0, 1)), (Some((0, 7)), Some((0, 0))));
+    assert_eq!(read(&file("streams.pickle.gz"), LIMIT).unwrap().event_pool(0, 0), None, "torch 2.11 does not tell");
 }
 
 /// S2: a container that holds itself is read once and named.

@@ -23,6 +23,8 @@ pub struct Plan {
     pub empties: u64,
     pub capacity: u64,
     pub has_stacks: bool,
+    /// Whether events name their pool, as newer files do.
+    pub has_pools: bool,
 }
 
 /// A recording with the truth about it.
@@ -141,8 +143,9 @@ pub struct Maker {
     pending: Vec<Held>,
     /// Stream and pool of the capture at hand.
     capture: Option<(u32, u32)>,
-    /// Stream of every segment and run, by address.
-    streams: BTreeMap<u64, u32>,
+    /// Stream and pool of every segment and run, by address.
+    streams: BTreeMap<u64, (u32, u32)>,
+    event_pools: Vec<(u32, (u64, u64))>,
     n_allocs: u64,
 }
 
@@ -159,6 +162,7 @@ impl Maker {
             pending: Vec::new(),
             capture: None,
             streams: BTreeMap::new(),
+            event_pools: Vec::new(),
             n_allocs: 0,
         };
         for _ in 0..plan.n_requests {
@@ -244,6 +248,7 @@ impl Maker {
             Err(_) => {
                 let size = self.machine.config().round(bytes);
                 let free = self.machine.device.capacity - self.machine.device.used;
+                self.in_pool(self.capture.map_or(0, |(_, pool)| pool));
                 self.note(Action::Oom, free, size, stream, OF_REQUESTS);
             }
         }
@@ -277,14 +282,25 @@ impl Maker {
                     }
                 }
                 Note::Event(action @ (Action::SegmentAlloc | Action::SegmentMap), address, size) => {
-                    self.streams.insert(address, stream);
+                    let pool = self.capture.filter(|(captured, _)| *captured == stream).map_or(0, |(_, pool)| pool);
+                    self.streams.insert(address, (stream, pool));
+                    self.in_pool(pool);
                     self.note(action, address, size, stream, stack);
                 }
                 Note::Event(action, address, size) => {
-                    let stream = self.streams.range(..=address).next_back().map_or(0, |(_, stream)| *stream);
+                    let around = self.streams.range(..=address).next_back();
+                    let (stream, pool) = around.map_or((0, 0), |(_, around)| *around);
+                    self.in_pool(pool);
                     self.note(action, address, size, stream, stack);
                 }
             }
+        }
+    }
+
+    /// The pool of the event that is noted next.
+    fn in_pool(&mut self, pool: u32) {
+        if pool > 0 {
+            self.event_pools.push((self.events.len() as u32, (0, u64::from(pool) + 40)));
         }
     }
 
@@ -315,6 +331,7 @@ impl Maker {
             frames: vec![frame(2, 7), frame(3, 9)],
             stack_ends: vec![0, 1, 2],
             stack_frames: vec![0, 1],
+            event_pools: self.plan.has_pools.then(|| vec![self.event_pools]),
             ..Snapshot::default()
         };
         Made { snapshot, stats: self.machine.stats().clone(), n_allocs: self.n_allocs }
