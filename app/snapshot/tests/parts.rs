@@ -36,9 +36,6 @@ fn events_are_counted_without_being_kept() {
 
 fn is_exact(snapshot: &Snapshot) -> bool {
     let got = replay(snapshot, 0, &config_of(snapshot).unwrap_or_default());
-    if !got.is_exact() {
-        println!("{} {:#?}", got.n_unexplained, got.mismatches);
-    }
     got.is_exact() && got.n_unexplained == 0
 }
 
