@@ -259,7 +259,7 @@ fn what_if_title(answer: &Answer) -> Text {
     match answer.what_if.first().and_then(|(_, got)| got.capacity) {
         Some(_) => Text::new(
             "同样的申请，换设置重放（设备大小取自录下的 OOM）",
-            "The same requests under other settings (the device as large as the recorded OOM says)",
+            "The same requests under other settings (a device as large as the OOM tells)",
         ),
         None => Text::new("同样的申请，换设置重放", "The same requests under other settings"),
     }
