@@ -52,7 +52,10 @@ pub fn use_of(kind: Kind) -> Use {
 
 /// What a file is; of a compressed one, what it holds if that is of use here.
 pub fn recognise(head: Head<'_>) -> Sniffed {
-    let sniffed = sniff(head);
+    let mut sniffed = sniff(head);
+    if sniffed.kind == Kind::Sanitizer {
+        sniffed.facts.extend(crate::checkers::facts(head.bytes));
+    }
     if sniffed.kind != Kind::Archive {
         return sniffed;
     }
@@ -69,6 +72,8 @@ pub fn step_of(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::NvidiaSmi | Kind::NsysStats | Kind::NsysReport | Kind::TorchTrace => Some("reading"),
         Kind::NcuReport => Some("nsight"),
+        Kind::Sanitizer => Some("zoo"),
+        Kind::OomMessage => Some("message"),
         _ => None,
     }
 }

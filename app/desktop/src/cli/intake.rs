@@ -4,8 +4,8 @@ use super::Exit;
 use super::say::Say;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use vramlab_shell::intake::{Use, in_a_line, use_of};
-use vramlab_sniff::{Head, Sniffed, sniff};
+use vramlab_shell::intake::{Use, in_a_line, recognise, use_of};
+use vramlab_sniff::{Head, Sniffed};
 
 pub const SCHEMA: u32 = 1;
 
@@ -22,7 +22,7 @@ pub fn run(files: &[PathBuf], say: &Say) -> anyhow::Result<Exit> {
         }
         let (bytes, n_bytes) =
             crate::native::read_for_opening(path).map_err(|error| anyhow::anyhow!("{error}: {name}"))?;
-        let sniffed = sniff(Head { bytes: &bytes, n_bytes });
+        let sniffed = recognise(Head { bytes: &bytes, n_bytes });
         is_fine &= use_of(sniffed.kind) != Use::No;
         if !say.is_json {
             tell(path, &sniffed, say);
