@@ -44,7 +44,7 @@ pub fn finding(held: &[Held], capacity_mib: u64, lang: Lang) -> String {
         (Some((low, least)), Some((high, most)), Some(asked)) => pick(
             lang,
             format!(
-                "同一串申请，峰值只要 {}。按需拿的里面，{}拿得最多，{}；{}最少，{}。",
+                "同一串申请，峰值只要 {}。按需拿的里面，最多的是“{}”（{}），最少的是“{}”（{}）。",
                 bytes(asked),
                 high.name().get(lang),
                 bytes(most.peak_reserved),
