@@ -21,6 +21,9 @@ pub struct Scene<'a> {
     pub hovered: Option<usize>,
 }
 
+/// A smaller change of the dashed line is not drawn, in points.
+const LEAST_RISE: f32 = 1.0;
+
 /// The colour of a holder: the role's, paler for what is a copy or on its way.
 pub fn color(tokens: &Tokens, holder: Holder) -> Color32 {
     let role = |role| tokens.role(role);
@@ -43,43 +46,52 @@ impl Scene<'_> {
         let unit = self.geometry.unit.1;
         let y_text = |value: f64| format!("{}{}{unit}", number(value), show::THIN);
         self.geometry.plane.paint_grid(self.painter, self.tokens, &|_| String::new(), &y_text);
-        self.areas();
-        self.edges();
+        let stacks = self.stacks();
+        self.areas(&stacks);
+        self.edges(&stacks);
         self.reserved();
         self.card();
         self.phases();
         self.cursor();
-        self.names();
+        self.names(&stacks);
         self.peak();
     }
 
-    fn areas(&self) {
+    /// For each column the heights between bands, from the axis upwards.
+    fn stacks(&self) -> Vec<Vec<f32>> {
+        let bands = &self.timeline.bands;
+        let stack = |at: &usize| {
+            let mut sum = 0;
+            let mut edges = vec![self.geometry.y_from_bytes(0.0)];
+            edges.extend(bands.iter().map(|band| {
+                sum += band.bytes[*at];
+                self.geometry.y_from_bytes(sum as f64)
+            }));
+            edges
+        };
+        self.geometry.columns.iter().map(stack).collect()
+    }
+
+    fn areas(&self, stacks: &[Vec<f32>]) {
         let mut mesh = Mesh::default();
-        for (idx, at) in self.geometry.columns.iter().enumerate() {
+        let colors: Vec<Color32> = self.timeline.bands.iter().map(|band| color(self.tokens, band.holder)).collect();
+        for (idx, edges) in stacks.iter().enumerate() {
             let (left, right) = self.geometry.column(idx);
-            let mut below = 0.0;
-            for (holder, bytes) in self.timeline.at(*at).into_iter().filter(|(_, bytes)| *bytes > 0) {
-                let above = below + bytes as f64;
-                let corners =
-                    [pos2(left, self.geometry.y_from_bytes(above)), pos2(right, self.geometry.y_from_bytes(below))];
-                mesh.add_colored_rect(Rect::from_two_pos(corners[0], corners[1]), color(self.tokens, holder));
-                below = above;
+            for (pair, color) in edges.windows(2).zip(&colors).filter(|(pair, _)| pair[1] < pair[0]) {
+                mesh.add_colored_rect(Rect::from_min_max(pos2(left, pair[1]), pos2(right, pair[0])), *color);
             }
         }
         self.painter.add(Shape::mesh(mesh));
     }
 
     /// A thin line of the card's ground between neighbouring bands.
-    fn edges(&self) {
+    fn edges(&self, stacks: &[Vec<f32>]) {
         let stroke = egui::Stroke::new(1.0, self.tokens.surface);
-        let n_bands = self.timeline.bands.len();
-        for upto in 1..n_bands {
-            let line: Vec<Pos2> = (self.geometry.columns.iter().enumerate())
-                .flat_map(|(idx, at)| {
-                    let below: u64 = self.timeline.at(*at).iter().take(upto).map(|(_, bytes)| bytes).sum();
-                    let y = self.geometry.y_from_bytes(below as f64);
+        for upto in 1..self.timeline.bands.len() {
+            let line: Vec<Pos2> = (stacks.iter().enumerate())
+                .flat_map(|(idx, edges)| {
                     let (left, right) = self.geometry.column(idx);
-                    [pos2(left, y), pos2(right, y)]
+                    [pos2(left, edges[upto]), pos2(right, edges[upto])]
                 })
                 .collect();
             self.painter.add(Shape::line(line, stroke));
@@ -88,8 +100,18 @@ impl Scene<'_> {
 
     /// What the allocator has taken from the card: a model's line is dashed.
     fn reserved(&self) {
-        let line: Vec<Pos2> =
-            (self.geometry.columns.iter()).map(|at| self.geometry.pos(*at, self.timeline.reserved[*at])).collect();
+        // Corners only, and those that can be seen: dashes along hundreds of short pieces would not be even.
+        let mut line: Vec<Pos2> = Vec::new();
+        for (idx, at) in self.geometry.columns.iter().enumerate() {
+            let x = self.geometry.column(idx).0;
+            let y = self.geometry.y_from_bytes(self.timeline.reserved[*at] as f64);
+            match line.last().copied() {
+                Some(last) if (last.y - y).abs() < LEAST_RISE => {}
+                Some(last) => line.extend([pos2(x, last.y), pos2(x, y)]),
+                None => line.push(pos2(x, y)),
+            }
+        }
+        line.extend(line.last().map(|last| pos2(self.geometry.plot().right(), last.y)));
         let tokens = self.tokens;
         ink::dashes(self.painter, &line, tokens.stroke(1.3, tokens.ink), tokens.px(5.0), tokens.px(4.0));
     }
@@ -135,13 +157,13 @@ impl Scene<'_> {
     }
 
     /// A band's name where it is thickest, if it has the room.
-    fn names(&self) {
+    fn names(&self, stacks: &[Vec<f32>]) {
         let tokens = self.tokens;
         let font = tokens.font(Type::Small);
         for (band_idx, band) in self.timeline.bands.iter().enumerate() {
             let name = words::short(band.holder, self.lang);
             let width = ink::text_width(self.painter, name, font.clone());
-            let Some((at, middle)) = self.room(band_idx, width + tokens.px(10.0)) else { continue };
+            let Some((at, middle)) = self.room(stacks, band_idx, width + tokens.px(10.0)) else { continue };
             let fill = color(tokens, band.holder);
             ink::text(self.painter, pos2(at, middle), Align2::CENTER_CENTER, name, font.clone(), on(tokens, fill));
         }
@@ -149,21 +171,14 @@ impl Scene<'_> {
 
     /// Where a text of `width` lies within a band over its whole length and crosses no line: the place with the most room, of
     /// equals the nearest to the middle.
-    fn room(&self, band: usize, width: f32) -> Option<(f32, f32)> {
+    fn room(&self, stacks: &[Vec<f32>], band: usize, width: f32) -> Option<(f32, f32)> {
         let columns = &self.geometry.columns;
         let step = self.geometry.plot().width() / columns.len().max(1) as f32;
         let n = (width / step).ceil().max(1.0) as usize;
         if n > columns.len() {
             return None;
         }
-        let edges: Vec<(f32, f32)> = (columns.iter())
-            .map(|at| {
-                let values = self.timeline.at(*at);
-                let below: u64 = values.iter().take(band).map(|(_, bytes)| bytes).sum();
-                let above = below + values[band].1;
-                (self.geometry.y_from_bytes(above as f64), self.geometry.y_from_bytes(below as f64))
-            })
-            .collect();
+        let edges: Vec<(f32, f32)> = stacks.iter().map(|edges| (edges[band + 1], edges[band])).collect();
         let stride = (n / 4).max(1);
         let borders = self.timeline.phases.iter().map(|phase| self.geometry.x_before(phase.from));
         let lines: Vec<f32> = borders.chain([self.geometry.x_from_event(self.cursor)]).collect();
