@@ -3,7 +3,7 @@
 use super::layout::{BAR, Geometry, Row};
 use super::words;
 use crate::ink;
-use egui::{Align2, Color32, CornerRadius, Painter, Pos2, Rect, StrokeKind, pos2, vec2};
+use egui::{Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, StrokeKind, pos2, vec2};
 use vramlab_alloc::refusal::Cause;
 use vramlab_kit::paint::{Area, area};
 use vramlab_kit::{Tokens, Type};
@@ -77,13 +77,14 @@ impl Scene<'_> {
     }
 
     fn node(&self, idx: usize, cause: Cause, rect: Rect) {
-        let Self { painter, tokens, lang, .. } = self;
+        let Self { tokens, lang, .. } = self;
         let is_reached = self.ways[idx] != Way::NotReached;
         let stroke = if is_reached { tokens.stroke(1.5, tokens.ink) } else { tokens.stroke(1.0, tokens.line) };
         self.edge(rect, idx, stroke, tokens.surface);
         let at = rect.min + vec2(tokens.space.s, tokens.space.xs);
         let font = tokens.font(if is_reached { Type::NoteStrong } else { Type::Note });
-        ink::text(painter, at, Align2::LEFT_TOP, words::question(cause).get(*lang), font, self.ink(is_reached));
+        let room = rect.width() - 2.0 * tokens.space.s;
+        self.fitted(at, words::question(cause).get(*lang), font, self.ink(is_reached), room);
         let top = at.y + tokens.px(23.0);
         for (line, bar) in self.bars[idx].iter().enumerate() {
             let y = top + line as f32 * tokens.px(BAR);
@@ -104,10 +105,13 @@ impl Scene<'_> {
         let names = tokens.px(if self.geometry.is_narrow { 114.0 } else { 132.0 });
         let room = ink::text_width(painter, &bar.value, mono.clone()) + tokens.space.s;
         let track = row.with_min_x(row.left() + names).with_max_x(row.right() - room).shrink2(vec2(0.0, 2.0));
-        let at = if bar.share < 0.0 { pos2(row.left() + names, row.center().y) } else { row.right_center() };
-        let anchor = if bar.share < 0.0 { Align2::LEFT_CENTER } else { Align2::RIGHT_CENTER };
-        ink::text(painter, at, anchor, &*bar.value, mono, self.ink(is_reached));
-        if bar.share < 0.0 || track.width() < 8.0 {
+        if bar.share < 0.0 {
+            let at = pos2(row.left() + names, row.top());
+            self.fitted(at, &bar.value, mono, self.ink(is_reached), row.width() - names);
+            return;
+        }
+        ink::text(painter, row.right_center(), Align2::RIGHT_CENTER, &*bar.value, mono, self.ink(is_reached));
+        if track.width() < 8.0 {
             return;
         }
         let length = (track.width() * bar.share).max(if bar.share > 0.0 { 1.5 } else { 0.0 });
@@ -142,13 +146,15 @@ impl Scene<'_> {
         ink::text(painter, at, Align2::LEFT_TOP, words::title(cause).get(*lang), font, color);
         let color = if is_here { tokens.ink } else { self.ink(false) };
         let width = rect.width() - 2.0 * tokens.space.s;
-        let mut job = egui::text::LayoutJob::simple_singleline(
-            words::advice(cause).get(*lang).to_owned(),
-            tokens.font(Type::Small),
-            color,
-        );
-        job.wrap = egui::text::TextWrapping::truncate_at_width(width.max(24.0));
-        painter.galley(at + vec2(0.0, tokens.px(21.0)), painter.layout_job(job), color);
+        let at = at + vec2(0.0, tokens.px(21.0));
+        self.fitted(at, words::advice(cause).get(*lang), tokens.font(Type::Small), color, width);
+    }
+
+    /// Text from `at` on, cut where it would be wider than `room`.
+    fn fitted(&self, at: Pos2, text: &str, font: FontId, color: Color32, room: f32) {
+        let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, color);
+        job.wrap = egui::text::TextWrapping::truncate_at_width(room.max(24.0));
+        self.painter.galley(at, self.painter.layout_job(job), color);
     }
 
     /// To the cause, and down to the next question.

@@ -7,7 +7,7 @@ use vramlab_units::{Bytes, Lang, Text};
 
 pub const YES: Text = Text::new("是", "yes");
 pub const NO: Text = Text::new("否", "no");
-pub const NOT_TOLD: Text = Text::new("没有说，但比申请小", "not told, but below the request");
+pub const NOT_TOLD: Text = Text::new("没有说，比申请小", "not told; below the request");
 
 pub fn size(bytes: u64) -> String {
     bytes_binary(Bytes(bytes))
@@ -20,7 +20,7 @@ pub fn question(cause: Cause) -> Text {
         Cause::FitsNow => Text::new("有一块放得下，或清空缓存就放得下？", "Does it fit into a hole, or after a flush?"),
         Cause::Fragmentation => Text::new("空闲的加起来够？", "Is it enough in sum?"),
         Cause::Outside => Text::new("分配器之外占了一成以上？", "Over a tenth held outside the allocator?"),
-        Cause::Leak => Text::new("步末的已分配一步步在涨？", "Does allocated grow from step end to step end?"),
+        Cause::Leak => Text::new("步末的已分配一步步在涨？", "Does it grow from step to step?"),
         Cause::Capacity => Text::new("", ""),
     }
 }
