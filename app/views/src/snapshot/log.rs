@@ -116,8 +116,10 @@ fn line(ui: &mut Ui, tokens: &Tokens, lang: Lang, scene: &Scene, look: &Look, id
     };
     let px = |points: f32| tokens.px(points);
     let mark = if event.action == Action::Oom { tokens.bad } else { tokens.ink };
-    put(px(4.0), (idx + 1).to_string(), Type::MonoSmall, tokens.muted, px(58.0), true);
-    let mut x = px(72.0);
+    // A phone in large letters: number, action and size, closer together.
+    let [number, action, bytes] = if rect.width() < px(300.0) { [38.0, 96.0, 62.0] } else { [58.0, 112.0, 76.0] };
+    put(px(4.0), (idx + 1).to_string(), Type::MonoSmall, tokens.muted, px(number), true);
+    let mut x = px(number + 14.0);
     if !is_narrow {
         let time = scene.ms_at(idx + 1).map(|ms| format!("{ms:.1}\u{2009}ms")).unwrap_or_default();
         put(x, time, Type::MonoSmall, tokens.muted, px(84.0), true);
@@ -127,9 +129,9 @@ fn line(ui: &mut Ui, tokens: &Tokens, lang: Lang, scene: &Scene, look: &Look, id
         let square = Rect::from_center_size(pos2(rect.left() + x + px(4.0), y), vec2(px(8.0), px(8.0)));
         painter.rect_filled(square, 1.0, scene.color_of(tokens, life));
     }
-    put(x + px(14.0), what.to_owned(), Type::MonoSmall, mark, px(112.0), false);
-    put(x + px(126.0), size, Type::MonoSmall, tokens.ink, px(76.0), true);
-    x += px(214.0);
+    put(x + px(14.0), what.to_owned(), Type::MonoSmall, mark, px(action), false);
+    put(x + px(action + 14.0), size, Type::MonoSmall, tokens.ink, px(bytes), true);
+    x += px(action + bytes + 26.0);
     if !is_narrow {
         put(x, format!("0x{:x}", event.address), Type::MonoSmall, tokens.muted, px(116.0), false);
         x += px(126.0);
