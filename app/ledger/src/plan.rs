@@ -231,11 +231,8 @@ impl Plan {
                 return refuse("attention", "flash has no fp32 kernel; take amp, bf16 or math".to_owned());
             }
             let dim = self.head_dim();
-            if dim > 256 || !dim.is_multiple_of(8) {
-                return refuse(
-                    "heads",
-                    format!("flash takes head sizes that are multiples of 8 up to 256; hidden / heads = {dim}"),
-                );
+            if dim > 256 {
+                return refuse("heads", format!("flash takes head sizes up to 256; hidden / heads = {dim}"));
             }
         }
         if self.net == Net::Moe {

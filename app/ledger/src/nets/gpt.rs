@@ -65,8 +65,8 @@ impl Block {
         };
         let joined = match self.attention {
             // The transposed output of the kernel is contiguous already.
-            Attention::Flash => o.clone(),
-            Attention::Math => sim.copy(o.clone()),
+            Attention::Flash if !self.heads.is_padded() => o.clone(),
+            _ => sim.copy(o.clone()),
         };
         let x = sim.add(x.clone(), self.drop_out(sim, sim.linear(joined, &self.proj)));
         let inner = sim.linear(sim.layer_norm(&x, &self.ln2[0], &self.ln2[1]), &self.fc1);

@@ -116,8 +116,8 @@ impl Block {
             }
         };
         let joined = match plan.attention {
-            Attention::Flash => mixed.clone(),
-            Attention::Math => sim.copy(mixed.clone()),
+            Attention::Flash if !heads.is_padded() => mixed.clone(),
+            _ => sim.copy(mixed.clone()),
         };
         self.o.forward(sim, &joined)
     }

@@ -13,6 +13,11 @@ pub(crate) struct Heads {
 }
 
 impl Heads {
+    /// The flash kernels take widths that are multiples of 8.
+    pub fn is_padded(self) -> bool {
+        !self.head_dim.is_multiple_of(8)
+    }
+
     fn n(self) -> u64 {
         self.batch * self.heads * self.seq_len * self.head_dim
     }
@@ -41,8 +46,36 @@ impl Sim {
         })
     }
 
-    /// `F.scaled_dot_product_attention` by the flash kernels.
+    /// `F.scaled_dot_product_attention` by the flash kernels. Heads whose width is no multiple of 8 are padded before and cut after
+    /// (derived from `ATen/native/transformers/attention.cpp`, not measured).
     pub fn flash(&self, q: Tensor, k: Tensor, v: Tensor, heads: Heads) -> Tensor {
+        if heads.is_padded() {
+            let wide = Heads { head_dim: heads.head_dim.next_multiple_of(8), ..heads };
+            let (q, k, v) = (self.lower(&q), self.lower(&k), self.lower(&v));
+            let [q, k, v] = [q, k, v].map(|x| self.pad(x, wide.n()));
+            let out = self.flash_kernels(q, k, v, wide);
+            return self.cut(&out, heads.n());
+        }
+        self.flash_kernels(q, k, v, heads)
+    }
+
+    /// `F.pad`: a larger copy; backward copies the part back.
+    fn pad(&self, x: Tensor, n: u64) -> Tensor {
+        self.name("pad");
+        let out = self.alloc(n, x.dtype);
+        let n_before = x.n;
+        let edge = self.node("pad", [(&x).into()], move |sim, grads| one(sim.alloc(n_before, incoming(grads).dtype)));
+        out.with_edge(edge)
+    }
+
+    /// A slice: a view; backward writes the gradient into zeros.
+    fn cut(&self, x: &Tensor, n: u64) -> Tensor {
+        let n_whole = x.n;
+        let edge = self.node("slice", [x.into()], move |sim, grads| one(sim.alloc(n_whole, incoming(grads).dtype)));
+        x.view(n).with_edge(edge)
+    }
+
+    fn flash_kernels(&self, q: Tensor, k: Tensor, v: Tensor, heads: Heads) -> Tensor {
         self.name("flash_attention");
         let (q, k, v) = (self.lower(&q), self.lower(&k), self.lower(&v));
         let wants = [&q, &k, &v].map(Tensor::needs_grad);

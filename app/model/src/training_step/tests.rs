@@ -88,7 +88,7 @@ fn what_pytorch_has_no_kernel_for_is_refused_by_name() {
     for (more, field) in [
         (json!({"precision": "fp32"}), "attention"),
         (json!({"heads": 3}), "heads"),
-        (json!({"heads": 64}), "heads"),
+        (json!({"hidden": 512, "heads": 1}), "heads"),
         (json!({"net": "llama", "kv_heads": 3}), "kv_heads"),
         (json!({"net": "moe", "top_k": 9}), "top_k"),
         (json!({"lora_rank": 8}), "lora_rank"),
