@@ -7,6 +7,7 @@ use crate::widgets;
 use egui::{RichText, Ui};
 use vramlab_kit::tokens::{Tokens, Type};
 use vramlab_kit::widgets::{check_box, segmented};
+use vramlab_snapshot::sites::short_text;
 use vramlab_units::{Bytes, Lang, Text, show};
 use vramlab_views::snapshot::{Colour, Kind, life_lines, moment, stack_lines};
 
@@ -108,7 +109,7 @@ fn bands_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &Opened) {
                 continue;
             }
             let size = show::bytes_binary(Bytes(band.value(opened.look.cursor)));
-            let words = format!("{}  {size}", band.label.get(lang));
+            let words = format!("{}  {size}", short_text(band.label.get(lang)));
             vramlab_views::snapshot::band_chip(ui, tokens, scene.color(tokens, idx), &words, false);
         }
         if opened.look.shows_reserved {
