@@ -47,7 +47,8 @@ impl Geometry {
         );
         let heading_y = columns.bottom() + px(52.0);
         let strips_top = heading_y + px(14.0);
-        let label = px(if width < px(480.0) { 58.0 } else { 74.0 });
+        // Room for exact bytes, eleven signs wide.
+        let label = px(if width < px(480.0) { 80.0 } else { 84.0 });
         let strips = Rect::from_x_y_ranges(
             Rangef::new(origin.x + label, origin.x + width),
             Rangef::new(strips_top, strips_top + strip * n_strips as f32),
