@@ -37,7 +37,8 @@ pub struct SegmentAt {
     pub stream: u32,
     /// (0, 0) is the default pool; others belong to CUDA graphs.
     pub pool: (u64, u64),
-    /// Only segments that are there at the end name their pool. Of those that were gone by then `pool` is a guess.
+    /// In older files only segments that are there at the end name their pool. Of those that were gone by then `pool` is a
+    /// guess.
     pub is_pool_known: bool,
     pub is_small: bool,
     pub is_expandable: bool,
@@ -213,12 +214,15 @@ fn stretches(snapshot: &Snapshot, analysis: &Analysis, at: usize) -> BTreeMap<u6
         let pool = before.pools.get(part.private_pool as usize).copied().unwrap_or_default();
         let (size, stream, is_small, is_expandable) = (part.size, part.stream, part.is_small, part.is_expandable);
         // A part that goes back to the device in the window is only known by its going.
-        let is_pool_known = is_expandable || !analysis.stays.gone.contains_key(&part.address);
+        let is_told = snapshot.event_pools.is_some();
+        let is_pool_known = is_told || is_expandable || !analysis.stays.gone.contains_key(&part.address);
         all.insert(part.address, Stretch { size, stream, is_small, pool, is_pool_known, is_expandable });
     }
     let events = analysis.events(snapshot);
     for (place, idx) in analysis.segment_events.iter().enumerate().take_while(|(_, idx)| (**idx as usize) < at) {
         let event = &events[*idx as usize];
+        let told = snapshot.event_pool(analysis.device, *idx as usize);
+        let stays = analysis.stays.events.get(place).copied().unwrap_or(false);
         match event.action {
             Action::SegmentAlloc | Action::SegmentMap => {
                 let known = segment_around(snapshot, analysis.device, event.address);
@@ -229,8 +233,8 @@ fn stretches(snapshot: &Snapshot, analysis: &Analysis, at: usize) -> BTreeMap<u6
                         size: event.size,
                         stream: event.stream,
                         is_small: known.map_or(event.size == SMALL_PAGE, |segment| segment.is_small),
-                        pool: known.map_or((0, 0), |segment| segment.pool),
-                        is_pool_known: known.is_some() && analysis.stays.events.get(place).copied().unwrap_or(false),
+                        pool: told.unwrap_or(known.map_or((0, 0), |segment| segment.pool)),
+                        is_pool_known: told.is_some() || (known.is_some() && stays),
                         is_expandable,
                     },
                 );

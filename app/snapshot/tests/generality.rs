@@ -7,7 +7,7 @@ use maker::{Made, Maker, Plan};
 use vramlab_alloc::MIB;
 use vramlab_alloc::caching::{Class, Metric};
 use vramlab_snapshot::replay::{Replay, config_of, replay};
-use vramlab_snapshot::{Action, Snapshot};
+use vramlab_snapshot::{Action, Analysis, Options, Snapshot, segments};
 
 fn plan(seed: u64) -> Plan {
     Plan {
@@ -162,6 +162,9 @@ fn pools_that_every_event_names() {
         |made, plan| {
             let got = replayed(&made.snapshot);
             assert_eq!((got.n_allocs, got.n_inferred_pools), (made.n_allocs, 0), "{plan:?}");
+            let analysis = Analysis::of(&made.snapshot, 0, &Options::default());
+            let half = segments::at(&made.snapshot, &analysis, made.snapshot.n_events() / 2);
+            assert!(half.segments.iter().all(|segment| segment.is_pool_known), "{plan:?}");
             if !plan.settings.contains("max_split") {
                 assert!(got.is_exact(), "{plan:?}: {} of {}: {:#?}", got.n_right, got.n_allocs, got.mismatches);
                 assert_eq!(got.stats.named(), made.stats.named(), "{plan:?}");
