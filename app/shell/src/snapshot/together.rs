@@ -313,6 +313,21 @@ fn ranks_ui(
         together.found = Some(ranks(&sides));
     }
     let found = together.found.as_ref()?;
+    let fullest = &all[found.allocated.fullest].1.name;
+    spread_ui(ui, tokens, lang, found, fullest);
+    let lanes: Vec<Lane<'_>> = all
+        .iter()
+        .map(|(place, one)| Lane { name: &one.name, scene: &one.scene, is_chosen: place.is_none() })
+        .collect();
+    let pressed = together.figure.ui(ui, tokens, lang, &lanes, found);
+    ui.add_space(tokens.space.s);
+    parts::label(ui, tokens, SITE_WORDS.get(lang));
+    sites_ui(ui, tokens, lang, &found.sites);
+    pressed.and_then(|idx| all[idx].0)
+}
+
+/// How unevenly the peaks are spread, in numbers and in words.
+fn spread_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, found: &Found, fullest: &str) {
     let share = |share: f64| show::with_unit((share * 1000.0).round() / 1000.0, "%");
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(tokens.space.xl, tokens.space.s);
@@ -332,21 +347,12 @@ fn ranks_ui(
         true => BALANCED.get(lang).to_owned(),
         false => RANKS_WORDS
             .get(lang)
-            .replace("{name}", &all[found.allocated.fullest].1.name)
+            .replace("{name}", fullest)
             .replace("{share}", &share(found.allocated.imbalance()))
             .replace("{gap}", &bytes(found.allocated.gap())),
     };
     parts::body(ui, tokens, &words, tokens.ink);
     ui.add_space(tokens.space.xs);
-    let lanes: Vec<Lane<'_>> = all
-        .iter()
-        .map(|(place, one)| Lane { name: &one.name, scene: &one.scene, is_chosen: place.is_none() })
-        .collect();
-    let pressed = together.figure.ui(ui, tokens, lang, &lanes, found);
-    ui.add_space(tokens.space.s);
-    parts::label(ui, tokens, SITE_WORDS.get(lang));
-    sites_ui(ui, tokens, lang, &found.sites);
-    pressed.and_then(|idx| all[idx].0)
 }
 
 #[cfg(test)]

@@ -57,14 +57,7 @@ impl Overview {
             let from = (at - grip).clamp(0.0, (n as f64 - span).max(0.0));
             look.show(from, from + span, n);
         }
-        if response.has_focus() {
-            let filter = egui::EventFilter { horizontal_arrows: true, ..Default::default() };
-            ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
-            let pressed = |key| ui.input(|input| input.key_pressed(key));
-            let by = f64::from(u8::from(pressed(egui::Key::ArrowRight)))
-                - f64::from(u8::from(pressed(egui::Key::ArrowLeft)));
-            look.pan(by * 0.25, n);
-        }
+        keys(ui, &response, n, look);
         vramlab_kit::paint::focus_ring(ui, tokens, &response, strip, 2.0);
         before != (look.from, look.until)
     }
@@ -89,4 +82,15 @@ impl Overview {
         }
         self.mesh = Arc::new(mesh);
     }
+}
+
+/// The arrows pan by a quarter of the window.
+fn keys(ui: &Ui, response: &egui::Response, n: usize, look: &mut Look) {
+    if !response.has_focus() {
+        return;
+    }
+    let filter = egui::EventFilter { horizontal_arrows: true, ..Default::default() };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+    let pressed = |key| f64::from(u8::from(ui.input(|input| input.key_pressed(key))));
+    look.pan((pressed(egui::Key::ArrowRight) - pressed(egui::Key::ArrowLeft)) * 0.25, n);
 }
