@@ -89,8 +89,7 @@ fn a_training_answer_is_what_the_card_reported() {
     }
 }
 
-/// The closed formula on the same runs, forced by a second chunk of the loss of a model whose vocabulary is small beside it:
-/// here it is asked for two cards, and each holds half of what one would.
+/// The closed formula: each of eight cards holds an eighth of weights, gradients and states.
 #[test]
 fn shards_divide_the_state_and_not_the_activations() {
     let model = config("llama-3.1-8b");
@@ -100,6 +99,8 @@ fn shards_divide_the_state_and_not_the_activations() {
     assert_eq!(single.sums.of(Owner::Optimizer), 2 * 4 * 8_030_261_248);
     assert_eq!(eight.sums.of(Owner::Optimizer), 8 * 8_030_261_248 / 8);
     assert_eq!(eight.sums.of(Owner::Weights), 4 * 8_030_261_248 / 8);
+    // No 16-bit copy of the whole model lies on a card: two gathered layers of 32, or Adam's temporary for an eighth.
+    assert!(eight.sums.of(Owner::Workspace) <= 4 * 8_030_261_248 / 8);
     assert!(
         single
             .sums

@@ -71,7 +71,8 @@ pub fn sums(model: &Model, ask: &Ask, train: &Train) -> Result<Sums, Problem> {
     if train.offload {
         (b.states, b.step_temporary) = (0, 0);
     }
-    if train.precision == Precision::Amp {
+    // Shards are gathered layer by layer in 16 bits and dropped again; a whole model keeps its casts until backward.
+    if train.precision == Precision::Amp && n == 1 {
         let linear: u128 =
             list.iter().filter(|part| part.is_linear && part.role != Role::Vision).map(Part::params).sum();
         let head = u128::from(arch.need(Field::Hidden)?) * u128::from(arch.need(Field::Vocab)?);
