@@ -130,6 +130,7 @@ pub struct Tokens {
     pub hit: f32,
     roles: [Color32; 6],
     hierarchy: Vec<Color32>,
+    categories: Vec<Color32>,
     sizes: Sizes,
     hairline: f32,
 }
@@ -171,7 +172,8 @@ impl Tokens {
             card_radius: file.shape.card_radius,
             hit: file.shape.hit * scale,
             roles: Role::ALL.map(|role| look.role(role)),
-            hierarchy: file.hierarchy.of(theme).iter().map(|hex| parse_hex(hex)).collect(),
+            hierarchy: file.hierarchy.colors(theme),
+            categories: file.category.colors(theme),
             sizes: file.sizes,
             hairline: file.shape.hairline,
         }
@@ -217,6 +219,12 @@ impl Tokens {
         let share = if n_series > 1 { idx as f32 / (n_series - 1) as f32 } else { 0.4 };
         let (from, to) = if self.is_dark() { (0.42, 1.0) } else { (0.0, 0.54) };
         Palette::Viridis.at(from + (to - from) * share)
+    }
+
+    /// The colour of the `idx`-th of some groups that have neither a role nor an order. Neighbours differ in lightness and
+    /// in hue; after the eighth they begin again.
+    pub fn category(&self, idx: usize) -> Color32 {
+        self.categories[idx % self.categories.len()]
     }
 
     /// `color` mixed into the surface; 0.0 is the surface.
@@ -281,7 +289,8 @@ struct File {
     _version: u32,
     light: Look,
     dark: Look,
-    hierarchy: Hierarchy,
+    hierarchy: ByTheme,
+    category: ByTheme,
     #[serde(rename = "type")]
     sizes: Sizes,
     space: Steps,
@@ -307,17 +316,18 @@ impl Look {
 }
 
 #[derive(Deserialize)]
-struct Hierarchy {
+struct ByTheme {
     light: Vec<String>,
     dark: Vec<String>,
 }
 
-impl Hierarchy {
-    fn of(&self, theme: Theme) -> &[String] {
-        match theme {
+impl ByTheme {
+    fn colors(&self, theme: Theme) -> Vec<Color32> {
+        let hexes = match theme {
             Theme::Light => &self.light,
             Theme::Dark => &self.dark,
-        }
+        };
+        hexes.iter().map(|hex| parse_hex(hex)).collect()
     }
 }
 

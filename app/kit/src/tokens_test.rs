@@ -89,6 +89,30 @@ fn data_colours_stand_out_from_the_surface() {
     }
 }
 
+/// Eight groups side by side: none is taken for another, and neighbours in a stack less than any.
+#[test]
+fn categories_stay_apart_in_every_kind_of_vision() {
+    const N: usize = 8;
+    for theme in Theme::ALL {
+        let tokens = Tokens::new(theme, 1.0);
+        assert_eq!(tokens.category(N), tokens.category(0));
+        for idx in 0..N {
+            let color = tokens.category(idx);
+            assert!(contrast(color, tokens.surface) >= 3.0, "{theme:?}: category {idx} against the surface");
+            let lightness = |color| lab(linear(color))[0];
+            let step = (lightness(color) - lightness(tokens.category(idx + 1))).abs();
+            assert!(step >= 12.0, "{theme:?}: lightness of {idx} and the next differs by {step:.1}");
+            for vision in [NORMAL, PROTAN, DEUTAN, TRITAN] {
+                for other in idx + 1..N {
+                    let distance = delta_e(color, tokens.category(other), &vision);
+                    let least = if other == idx + 1 { 28.0 } else { 20.0 };
+                    assert!(distance >= least, "{theme:?}: {idx} and {other} are {distance:.1} apart");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn text_can_be_read_on_everything_it_stands_on() {
     for theme in Theme::ALL {

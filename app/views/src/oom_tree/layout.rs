@@ -17,10 +17,15 @@ pub struct Geometry {
     pub is_narrow: bool,
 }
 
-const HEAD: f32 = 36.0;
-pub const BAR: f32 = 18.0;
-const LEAF: f32 = 54.0;
-const GAP: f32 = 24.0;
+/// Above the bars, the question included, and below them.
+pub const HEAD: f32 = 25.0;
+const FOOT: f32 = 5.0;
+pub const BAR: f32 = 17.0;
+/// A title and two lines.
+const LEAF: f32 = 62.0;
+/// The last cause where it is wide enough for one line.
+const LAST: f32 = 46.0;
+const GAP: f32 = 16.0;
 const ARROW: f32 = 46.0;
 const NARROW: f32 = 600.0;
 
@@ -43,17 +48,20 @@ impl Geometry {
         let mut y = origin.y;
         let mut rows = Vec::new();
         for cause in Cause::ALL {
-            let height = HEAD + BAR * n_bars(cause) as f32;
+            let height = HEAD + BAR * n_bars(cause) as f32 + FOOT;
             let has_node = cause != Cause::Capacity;
+            // Beside its cause a question is at least as high.
+            let height = if is_narrow { height } else { height.max(LEAF) };
             let node = has_node.then(|| Rect::from_min_size(pos2(origin.x, y), vec2(node_width, px(height))));
             let leaf_y = match (has_node, is_narrow) {
                 (true, true) => y + px(height + 8.0),
-                (true, false) => y + px((height - LEAF) / 2.0),
+                (true, false) => y + px((height - LEAF).max(0.0) / 2.0),
                 (false, _) => y,
             };
             // The last cause stands under the last question.
             let (x, leaf_width) = if has_node { (leaf_x, width - leaf_x) } else { (0.0, node_width) };
-            let leaf = Rect::from_min_size(pos2(origin.x + x, leaf_y), vec2(leaf_width, px(LEAF)));
+            let leaf_height = if has_node || is_narrow { LEAF } else { LAST };
+            let leaf = Rect::from_min_size(pos2(origin.x + x, leaf_y), vec2(leaf_width, px(leaf_height)));
             y = leaf.bottom().max(node.map_or(0.0, |node| node.bottom())) + px(GAP);
             rows.push(Row { node, leaf });
         }

@@ -132,7 +132,7 @@ fn bytes_slider(flow: &mut Flow<'_>, tokens: &Tokens, lang: Lang, stops: &[f64],
     let value = given.get(field);
     let mut number = value as f64;
     let range = 0.0..=stops.last().copied().unwrap_or(1.0);
-    let slider = Slider::new(field.label().get(lang), &mut number, range).stops(stops).width(84.0);
+    let slider = Slider::new(field.label().get(lang), &mut number, range).stops(stops).width(66.0);
     let slider = slider.shown(|bytes| words::size(bytes.max(0.0) as u64));
     if flow.item(|ui| slider.show(ui, tokens)).changed() {
         given.set(field, number.max(0.0) as u64);

@@ -1,6 +1,6 @@
 //! Painting the tree. It sees the answers, the geometry and the tokens, and decides nothing.
 
-use super::layout::{BAR, Geometry, Row};
+use super::layout::{BAR, Geometry, HEAD, Row};
 use super::words;
 use crate::ink;
 use egui::{Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, StrokeKind, pos2, vec2};
@@ -85,7 +85,7 @@ impl Scene<'_> {
         let font = tokens.font(if is_reached { Type::NoteStrong } else { Type::Note });
         let room = rect.width() - 2.0 * tokens.space.s;
         self.fitted(at, words::question(cause).get(*lang), font, self.ink(is_reached), room);
-        let top = at.y + tokens.px(23.0);
+        let top = rect.top() + tokens.px(HEAD);
         for (line, bar) in self.bars[idx].iter().enumerate() {
             let y = top + line as f32 * tokens.px(BAR);
             self.bar(
@@ -99,10 +99,10 @@ impl Scene<'_> {
     /// Label, bar, number. Without a length it is words alone.
     fn bar(&self, row: Rect, bar: &Bar, is_reached: bool) {
         let Self { painter, tokens, .. } = self;
-        let (small, mono) = (tokens.font(Type::Small), tokens.font(Type::MonoSmall));
+        let (note, mono) = (tokens.font(Type::Note), tokens.font(Type::MonoSmall));
         let color = if is_reached { tokens.muted } else { self.ink(false) };
-        ink::text(painter, row.left_center(), Align2::LEFT_CENTER, bar.label, small, color);
-        let names = tokens.px(if self.geometry.is_narrow { 114.0 } else { 132.0 });
+        ink::text(painter, row.left_center(), Align2::LEFT_CENTER, bar.label, note, color);
+        let names = tokens.px(if self.geometry.is_narrow { 124.0 } else { 140.0 });
         let room = ink::text_width(painter, &bar.value, mono.clone()) + tokens.space.s;
         let track = row.with_min_x(row.left() + names).with_max_x(row.right() - room).shrink2(vec2(0.0, 2.0));
         if bar.share < 0.0 {
@@ -140,14 +140,19 @@ impl Scene<'_> {
             (tokens.stroke(1.0, tokens.line), tokens.surface)
         };
         self.edge(rect, idx, stroke, fill);
-        let at = rect.min + vec2(tokens.space.s, tokens.px(7.0));
+        let room = rect.width() - 2.0 * tokens.space.s;
         let color = if is_here { tokens.caution } else { self.ink(false) };
         let font = tokens.font(if is_here { Type::NoteStrong } else { Type::Note });
-        ink::text(painter, at, Align2::LEFT_TOP, words::title(cause).get(*lang), font, color);
+        let title = painter.layout(words::title(cause).get(*lang).to_owned(), font, color, room);
         let color = if is_here { tokens.ink } else { self.ink(false) };
-        let width = rect.width() - 2.0 * tokens.space.s;
-        let at = at + vec2(0.0, tokens.px(21.0));
-        self.fitted(at, words::advice(cause).get(*lang), tokens.font(Type::Small), color, width);
+        let advice = words::advice(cause).get(*lang).to_owned();
+        let advice = painter.layout(advice, tokens.font(Type::Note), color, room);
+        // Title and advice as one block in the middle of the box, however many lines it takes.
+        let top = rect.center().y - (title.size().y + advice.size().y) / 2.0;
+        let at = pos2(rect.left() + tokens.space.s, top);
+        let below = at + vec2(0.0, title.size().y);
+        painter.galley(at, title, color);
+        painter.galley(below, advice, color);
     }
 
     /// Text from `at` on, cut where it would be wider than `room`.

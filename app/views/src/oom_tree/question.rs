@@ -67,8 +67,8 @@ impl Preset {
             Self::Full => Text::new("几乎全在用", "nearly all in use"),
             Self::Leak => Text::new("每步都涨", "up every step"),
             Self::Message80 => Text::new("报错 · 80 GB 卡", "message · 80 GB card"),
-            Self::Recorded640 => Text::new("录制 · 上限 640 MiB", "recorded · 640 MiB allowed"),
-            Self::Recorded3072 => Text::new("录制 · 上限 3 GiB", "recorded · 3 GiB allowed"),
+            Self::Recorded640 => Text::new("录制 · 640 MiB", "recorded · 640 MiB"),
+            Self::Recorded3072 => Text::new("录制 · 3 GiB", "recorded · 3 GiB"),
             Self::Message4 => Text::new("报错 · 4 GB 卡", "message · 4 GB card"),
             Self::Custom => Text::new("自定", "custom"),
         }

@@ -136,7 +136,7 @@ pub fn finding(given: &Given, cause: Cause, lang: Lang) -> String {
             )
         }
         Cause::Fragmentation => (
-            format!("碎片：设备空闲 {free}，缓存里还有 {inactive}，加起来够 {request}，可是没有一块够大，也还不掉。"),
+            format!("碎片：设备空闲 {free}，缓存里还有 {inactive}，加起来够 {request}，可是没有一块够大，也还不回去。"),
             format!(
                 "Fragmentation: {free} on the device and {inactive} in the cache are enough for {request}, but no piece is, and none can be returned."
             ),

@@ -47,6 +47,9 @@ impl Colour {
     }
 }
 
+/// The place of blocks whose stack was not recorded.
+const NO_STACK: Key = Key(0);
+
 /// Bands of their own; what is smaller is one band together.
 const TOP: usize = 8;
 
@@ -152,17 +155,31 @@ impl Scene {
         self.analysis.of_event.get(event).copied().flatten()
     }
 
-    /// The colour of a band. Roles have their own everywhere in the program; places and streams go by order.
+    /// The colour of a band. Roles have their own everywhere in the program; places and streams go by order. Grey is what
+    /// has no place, and what is too small for a band of its own.
     pub fn color(&self, tokens: &Tokens, band: usize) -> Color32 {
-        let n = self.bands.all.len();
         match (self.colour, self.bands.all.get(band).and_then(|band| band.key)) {
             (_, None) => rest(tokens),
             (Colour::Role, Some(Key(role))) => {
                 let role = Role::ALL.into_iter().find(|candidate| *candidate as u32 == role);
                 role_color(tokens, role.unwrap_or_default())
             }
-            (_, Some(_)) => tokens.series(apart(band, n), n.max(2)),
+            (Colour::Site, Some(NO_STACK)) => tokens.tint(tokens.muted, 0.75),
+            (_, Some(_)) => tokens.category(self.n_coloured_before(band)),
         }
+    }
+
+    /// Bands before this one that are not grey.
+    fn n_coloured_before(&self, band: usize) -> usize {
+        let is_grey = |key| self.colour == Colour::Site && key == NO_STACK;
+        let before = self.bands.all.iter().take(band).filter_map(|band| band.key);
+        before.filter(|key| !is_grey(*key)).count()
+    }
+
+    /// The colour of a place in the code; nothing where colours tell something else apart.
+    pub fn color_of_site(&self, tokens: &Tokens, site: Key) -> Option<Color32> {
+        let band = self.bands.all.iter().position(|band| band.key == Some(site));
+        (self.colour == Colour::Site).then(|| band.map_or(rest(tokens), |band| self.color(tokens, band)))
     }
 
     /// The colour of a block.
@@ -172,11 +189,6 @@ impl Scene {
             None => rest(tokens),
         }
     }
-}
-
-/// The place in the ramp of colours of the `idx`-th band: neighbours come from its two halves, so that they differ.
-fn apart(idx: usize, n: usize) -> usize {
-    if idx.is_multiple_of(2) { idx / 2 } else { n.div_ceil(2) + idx / 2 }
 }
 
 fn totals(analysis: &Analysis, passes: &[bool]) -> Vec<u64> {
@@ -233,17 +245,4 @@ pub fn band_chip(ui: &mut Ui, tokens: &Tokens, color: Color32, words: &str, is_l
     }
     let at = pos2(rect.left() + tokens.px(16.0), rect.center().y - galley.size().y / 2.0);
     ui.painter().galley(at, galley, tokens.ink);
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn every_band_has_a_colour_of_its_own() {
-        for n in 1..12 {
-            let mut places: Vec<usize> = (0..n).map(|idx| super::apart(idx, n)).collect();
-            assert!(n < 4 || places.windows(2).all(|pair| pair[0].abs_diff(pair[1]) >= n / 2 - 1), "{places:?}");
-            places.sort_unstable();
-            assert_eq!(places, (0..n).collect::<Vec<_>>());
-        }
-    }
 }

@@ -3,9 +3,10 @@
 use super::opened::Opened;
 use crate::figure;
 use crate::ink;
-use egui::{Align2, Rect, RichText, Sense, Ui, pos2, vec2};
+use egui::{Align2, Color32, Rect, RichText, Sense, Ui, pos2, vec2};
 use vramlab_kit::paint;
 use vramlab_kit::{Tokens, Type};
+use vramlab_snapshot::peak::{Holder, Key};
 use vramlab_units::show::{bytes_binary, number};
 use vramlab_units::{Bytes, Lang, Text};
 
@@ -14,6 +15,8 @@ const BLOCKS: Text = Text::new("{size} · {n} 块", "{size} · {n} blocks");
 const OTHERS: Text = Text::new("其余 {n} 处", "{n} others");
 const ROW: f32 = 26.0;
 const MOST: usize = 5;
+/// No band has this key.
+const NO_BAND: Key = Key(u32::MAX);
 
 /// The file and line without the folders.
 pub fn short(place: &str) -> &str {
@@ -30,21 +33,31 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &Opened) {
     if response.clicked() {
         response.request_focus();
     }
-    let most = rows.iter().map(|(_, bytes, _)| *bytes).max().unwrap_or(1).max(1);
-    let values: Vec<String> = rows.iter().map(|(_, bytes, n)| value(*bytes, *n, lang)).collect();
+    let most = rows.iter().map(|row| row.bytes).max().unwrap_or(1).max(1);
+    let values: Vec<String> = rows.iter().map(|row| value(row.bytes, row.n_blocks, lang)).collect();
     let value_width = |text: &String| ink::text_width(ui.painter(), text, tokens.font(Type::MonoSmall));
     let room = values.iter().map(value_width).fold(0.0, f32::max) + tokens.space.s;
-    for (idx, ((place, bytes, _), value)) in rows.iter().zip(&values).enumerate() {
+    for (idx, (row, value)) in rows.iter().zip(&values).enumerate() {
         let top = rect.top() + tokens.px(ROW) * idx as f32;
-        let row = Rect::from_min_size(pos2(rect.left(), top), vec2(width, tokens.px(ROW)));
-        row_ui(ui, tokens, row, (place, value), *bytes as f32 / most as f32, room);
+        let area = Rect::from_min_size(pos2(rect.left(), top), vec2(width, tokens.px(ROW)));
+        // The band of the timeline and its bar are the same place in the same colour.
+        let plain = tokens.tint(tokens.ink, 0.6);
+        let color = opened.scene.color_of_site(tokens, row.key.unwrap_or(NO_BAND)).unwrap_or(plain);
+        row_ui(ui, tokens, area, (&row.place, value), (row.bytes as f32 / most as f32, color), room);
     }
     figure::focus_ring(ui, tokens, &response);
     figure::speak(&response, &opened.finding(lang), None);
 }
 
 /// One bar with its place at the left and its bytes at the right.
-fn row_ui(ui: &Ui, tokens: &Tokens, row: Rect, (place, value): (&str, &str), share: f32, room: f32) {
+fn row_ui(
+    ui: &Ui,
+    tokens: &Tokens,
+    row: Rect,
+    (place, value): (&str, &str),
+    (share, color): (f32, Color32),
+    room: f32,
+) {
     let painter = ui.painter();
     let names = (row.width() * 0.42).min(tokens.px(280.0));
     let y = row.center().y;
@@ -56,25 +69,38 @@ fn row_ui(ui: &Ui, tokens: &Tokens, row: Rect, (place, value): (&str, &str), sha
         Rect::from_min_max(pos2(left, row.top() + 6.0), pos2((row.right() - room).max(left), row.bottom() - 6.0));
     painter.rect_filled(track, 2.0, tokens.sunken);
     let filled = track.with_max_x(track.left() + track.width() * share.clamp(0.0, 1.0));
-    painter.rect_filled(filled, 2.0, tokens.tint(tokens.ink, 0.6));
+    painter.rect_filled(filled, 2.0, color);
 }
 
 fn value(bytes: u64, n: usize, lang: Lang) -> String {
     BLOCKS.get(lang).replace("{size}", &bytes_binary(Bytes(bytes))).replace("{n}", &number(n as f64))
 }
 
+/// A bar.
+struct Row {
+    /// Nothing for the rest together.
+    key: Option<Key>,
+    place: String,
+    bytes: u64,
+    n_blocks: usize,
+}
+
 /// The largest places, and the rest together.
-fn rows(opened: &Opened, lang: Lang) -> Vec<(String, u64, usize)> {
+fn rows(opened: &Opened, lang: Lang) -> Vec<Row> {
     let holders = &opened.holders;
-    let mut out: Vec<(String, u64, usize)> = holders
-        .iter()
-        .take(MOST)
-        .map(|holder| (short(holder.label.get(lang)).to_owned(), holder.bytes, holder.n_blocks))
-        .collect();
+    let row = |holder: &Holder| Row {
+        key: Some(holder.key),
+        place: short(holder.label.get(lang)).to_owned(),
+        bytes: holder.bytes,
+        n_blocks: holder.n_blocks,
+    };
+    let mut out: Vec<Row> = holders.iter().take(MOST).map(row).collect();
     let rest = holders.get(MOST..).unwrap_or_default();
     if !rest.is_empty() {
-        let sum = rest.iter().fold((0_u64, 0), |(bytes, n), holder| (bytes + holder.bytes, n + holder.n_blocks));
-        out.push((OTHERS.get(lang).replace("{n}", &rest.len().to_string()), sum.0, sum.1));
+        let (bytes, n_blocks) =
+            rest.iter().fold((0_u64, 0), |(bytes, n), holder| (bytes + holder.bytes, n + holder.n_blocks));
+        let place = OTHERS.get(lang).replace("{n}", &rest.len().to_string());
+        out.push(Row { key: None, place, bytes, n_blocks });
     }
     out
 }

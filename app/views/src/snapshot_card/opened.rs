@@ -143,3 +143,36 @@ fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::question::Focus;
+    use super::*;
+    use vramlab_kit::{Theme, Tokens};
+
+    fn leak() -> Opened {
+        let file = "leak";
+        let question = Question { file, focus: Focus::Timeline, colour: Colour::Site, at: At::End, cursor: None };
+        let bytes = std::fs::read(format!("../../{}", question.path())).unwrap();
+        Opened::read(&bytes, &question).unwrap()
+    }
+
+    /// The list that keeps a tensor a step stands out in its band and in its bar, and both have the same colour.
+    #[test]
+    fn a_place_has_one_colour_that_no_other_has() {
+        let opened = leak();
+        let (scene, first) = (&opened.scene, &opened.holders[0]);
+        assert!(first.label.get(Lang::En).ends_with("remember"), "{first:?}");
+        for theme in Theme::ALL {
+            let tokens = Tokens::new(theme, 1.0);
+            let bands: Vec<_> = (0..scene.bands.all.len()).map(|band| scene.color(&tokens, band)).collect();
+            let band = scene.bands.all.iter().position(|band| band.key == Some(first.key)).unwrap();
+            assert_eq!(scene.color_of_site(&tokens, first.key), Some(bands[band]));
+            assert_eq!(bands[band], tokens.category(0), "the largest place with a name");
+            for (idx, color) in bands.iter().enumerate() {
+                assert!(!bands[..idx].contains(color), "{theme:?}: {idx} of {bands:?}");
+            }
+        }
+        assert_eq!(scene.in_colours(Colour::Role).color_of_site(&Tokens::new(Theme::Light, 1.0), first.key), None);
+    }
+}
