@@ -5,7 +5,7 @@ use crate::fast::FastMap;
 use crate::growth::{Growth, growth};
 use crate::lives::{Life, lives};
 use crate::model::{Action, Event, Snapshot, StackId};
-use crate::oom::{Oom, ooms};
+use crate::oom::{Oom, Room, ooms, room};
 use crate::replay::{Replay, config_of, replay};
 use crate::roles::{Role, roles};
 use crate::rules::Rule;
@@ -21,6 +21,16 @@ pub struct Options {
     pub rules: Vec<Rule>,
     /// All memory of the device; a snapshot does not say it.
     pub capacity: Option<u64>,
+    /// The most that the process was allowed, bytes (`set_per_process_memory_fraction`); a snapshot does not say it either.
+    pub limit: Option<u64>,
+}
+
+/// The moment that the answers are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Events done.
+    pub at: usize,
+    pub is_oom: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -41,6 +51,8 @@ pub struct Analysis {
     pub steps: Steps,
     pub growth: Growth,
     pub ooms: Vec<Oom>,
+    /// What the allocator could have, where anything tells.
+    pub room: Option<Room>,
     /// Events that give or take memory of the device.
     pub segment_events: Vec<u32>,
     /// Of each of these, whether what it gives stays to the end.
@@ -70,6 +82,7 @@ impl Analysis {
             steps,
             growth,
             ooms: Vec::new(),
+            room: None,
             segment_events: Vec::new(),
             stays: Stays::default(),
             n_unknown_frees: lives.n_unknown_frees,
@@ -82,8 +95,17 @@ impl Analysis {
         let events = this.events(snapshot);
         this.segment_events = (0..events.len() as u32).filter(|idx| gives(&events[*idx as usize])).collect();
         this.stays = Stays::of(events, &this.segment_events);
-        this.ooms = ooms(snapshot, &this, options.capacity);
+        this.ooms = ooms(snapshot, &this, options);
+        this.room = room(&this, options.limit);
         this
+    }
+
+    /// The first refusal, else the peak.
+    pub fn moment(&self) -> Moment {
+        match self.ooms.first() {
+            Some(oom) => Moment { at: oom.event, is_oom: true },
+            None => Moment { at: self.timeline.peak(), is_oom: false },
+        }
     }
 
     /// Judges every role anew, by these rules first.
@@ -116,24 +138,32 @@ pub struct Miss {
     pub largest_hole: u64,
 }
 
-/// What the cache held when most was reserved, and of what use it was.
+/// What the cache held at one moment, and of what use it was.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cache {
-    /// How many events were done when most was reserved, the last time.
+    /// How many events were done: at the first refusal, else when memory was last taken from the device.
     pub at: usize,
+    pub is_oom: bool,
     pub map: SegmentMap,
-    /// The request for which memory was taken last.
+    /// The request that was refused, or for which memory was taken last.
     pub miss: Option<Miss>,
 }
 
-/// The cache at the moment when the last memory was taken from the device.
+/// The cache at the first refusal; where nothing was refused, when the last memory was taken from the device.
 pub fn cache(snapshot: &Snapshot, analysis: &Analysis) -> Cache {
     let events = analysis.events(snapshot);
+    if let Some(oom) = analysis.ooms.first() {
+        let map = at(snapshot, analysis, oom.event);
+        let (stream, bytes) = (events[oom.event].stream, oom.evidence.request);
+        let (too_small, largest_hole) = map.too_small(stream, (0, 0), bytes);
+        let miss = Some(Miss { event: oom.event, bytes, too_small, largest_hole });
+        return Cache { at: oom.event, is_oom: true, map, miss };
+    }
     let gives = |event: &Event| matches!(event.action, Action::SegmentAlloc | Action::SegmentMap);
     let last = analysis.segment_events.iter().rev().find(|idx| gives(&events[**idx as usize])).map(|idx| *idx as usize);
     let Some(last) = last else {
         let end = events.len();
-        return Cache { at: end, map: at(snapshot, analysis, end), miss: None };
+        return Cache { at: end, is_oom: false, map: at(snapshot, analysis, end), miss: None };
     };
     // Several pieces may be mapped for one request: the cache before the first of them counts.
     let first = (0..=last).rev().take_while(|idx| gives(&events[*idx])).last().unwrap_or(last);
@@ -150,7 +180,7 @@ pub fn cache(snapshot: &Snapshot, analysis: &Analysis) -> Cache {
         let (too_small, largest_hole) = before.too_small(event.stream, pool, bytes);
         Miss { event: idx, bytes, too_small, largest_hole }
     });
-    Cache { at: first, map: before, miss }
+    Cache { at: first, is_oom: false, map: before, miss }
 }
 
 /// Sizes of requests: how many of each, and how many bytes, by powers of two from 512 B.

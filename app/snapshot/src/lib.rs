@@ -8,10 +8,12 @@
 //! What is asked of a snapshot begins at `analysis.rs`: every block's life and the running totals (`lives.rs`, `alive.rs`,
 //! `timeline.rs`), who held the memory (`peak.rs`, `bands.rs`, `sites.rs`, `roles.rs`), steps and what grows over them
 //! (`steps.rs`, `growth.rs`), the address space at any event (`segments.rs`), why a request was refused (`oom.rs`), other
-//! settings (`what_if.rs`), and all of it in words (`findings.rs`). `rules.rs` are the reader's own words about roles.
+//! settings (`what_if.rs`), all of it in words (`findings.rs`), and what to do first (`advice.rs`). `rules.rs` are the reader's own words about roles.
 //! Two snapshots are held against each other by `compare.rs`, the ranks of a job by `ranks.rs`; `pools.rs` takes the
-//! address space apart by pool. `summary.rs` explains PyTorch's own tables.
+//! address space apart by pool. `summary.rs` explains PyTorch's own tables, `message.rs` the text of an
+//! out-of-memory error.
 
+pub mod advice;
 pub mod alive;
 pub mod analysis;
 pub mod bands;
@@ -22,6 +24,7 @@ pub mod findings;
 pub mod growth;
 mod homes;
 pub mod lives;
+pub mod message;
 pub mod model;
 pub mod oom;
 pub mod peak;

@@ -3,6 +3,7 @@
 use crate::analysis::Analysis;
 use crate::fast::FastMap;
 use crate::model::{Action, Event, Snapshot};
+use crate::oom::Room;
 use crate::replay::is_explicit;
 use vramlab_alloc::caching::{BlockId, Caching, Card, Class, Config, Metric};
 
@@ -22,15 +23,14 @@ pub struct WhatIf {
     pub n_segments_at_peak: u64,
     pub n_retries: u64,
     pub n_ooms: u64,
-    /// What the recording's own refusal says the device could give; nothing if it never refused.
-    pub capacity: Option<u64>,
+    /// What the allocator could have; nothing where neither the reader nor a refusal tells.
+    pub room: Option<Room>,
 }
 
 /// Serves the recorded requests by `config`. Blocks from before the first event are asked for first, by address.
 pub fn replay_under(snapshot: &Snapshot, analysis: &Analysis, config: &Config) -> WhatIf {
     let events = analysis.events(snapshot);
-    let capacity =
-        analysis.ooms.first().map(|oom| oom.evidence.reserved.saturating_add(oom.evidence.device_free).min(ENDLESS));
+    let capacity = analysis.room.map(|room| room.bytes.min(ENDLESS));
     let mut run = Run {
         machine: Caching::new(config.clone(), Card::new(capacity.unwrap_or(ENDLESS))),
         blocks: FastMap::default(),
@@ -71,7 +71,7 @@ pub fn replay_under(snapshot: &Snapshot, analysis: &Analysis, config: &Config) -
         n_segments_at_peak: get(Metric::Segment).peak,
         n_retries: stats.n_retries,
         n_ooms: stats.n_ooms,
-        capacity,
+        room: analysis.room,
     }
 }
 

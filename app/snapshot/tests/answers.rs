@@ -212,7 +212,7 @@ fn a_convolutional_training_is_mostly_activations() {
 fn a_rule_of_the_reader_wins() {
     let snapshot = read(&data("snapshots/kv_cat.pickle.gz"), 64 << 20).unwrap();
     let rules = vec![Rule::contains("train.py:79", Role::Activation)];
-    let analysis = Analysis::of(&snapshot, 0, &Options { rules, capacity: None });
+    let analysis = Analysis::of(&snapshot, 0, &Options { rules, ..Options::default() });
     let held = holders(&snapshot, &analysis, analysis.timeline.peak(), By::Role);
     assert_eq!(held[0].label.en.as_deref(), Some("activations"));
     // Four blocks stood before the first event.

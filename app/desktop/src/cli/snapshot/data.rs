@@ -2,8 +2,9 @@
 
 use super::Answer;
 use serde_json::{Map, Value, json};
+use vramlab_snapshot::advice::first;
 use vramlab_snapshot::growth::Verdict;
-use vramlab_snapshot::peak::Holder;
+use vramlab_snapshot::peak::{By, Holder, holders};
 use vramlab_snapshot::segments::{Kind, Metrics, SegmentAt};
 use vramlab_snapshot::steps::How;
 
@@ -23,6 +24,7 @@ pub fn json(answer: &Answer, name: &str, top: usize) -> Value {
         "is_replay_exact": analysis.replay.is_exact(),
         "stats": stats(answer),
         "peak": peak(answer, top),
+        "held": held(answer, top),
         "cache": cache(answer),
         "segments": {
             "metrics": metrics(&end.metrics),
@@ -36,7 +38,8 @@ pub fn json(answer: &Answer, name: &str, top: usize) -> Value {
             "peak_allocated_bytes": got.peak_allocated,
             "num_alloc_retries": got.n_retries,
             "num_ooms": got.n_ooms,
-            "capacity_bytes": got.capacity,
+            "capacity_bytes": got.room.map(|room| room.bytes),
+            "is_capacity_guessed": got.room.map(|room| room.is_guess),
         })).collect::<Vec<_>>(),
         "findings": answer.findings.iter().map(|finding| json!({
             "kind": finding.kind.id(),
@@ -51,8 +54,11 @@ pub fn json(answer: &Answer, name: &str, top: usize) -> Value {
             "request_bytes": oom.evidence.request,
             "device_free_bytes": oom.device_free,
             "limit_of_process": oom.is_capped,
+            "left_bytes": oom.evidence.device_free,
+            "other_cause": oom.otherwise.map(|other| json!({ "cause": other.cause.id(), "from_left_bytes": other.room })),
             "metrics": metrics(&oom.metrics),
         })).collect::<Vec<_>>(),
+        "do_first": first(snapshot, analysis, &answer.what_if),
         "unknown_frees": analysis.n_unknown_frees,
         "unknown_fields": snapshot.unknown,
         "warnings": snapshot.warnings,
@@ -69,9 +75,26 @@ fn stats(answer: &Answer) -> Value {
     Value::Object(out)
 }
 
-fn peak(answer: &Answer, top: usize) -> Value {
+/// Who held the memory at the moment that the words are about.
+fn held(answer: &Answer, top: usize) -> Value {
     let timeline = &answer.analysis.timeline;
     let list = |holders: &[Holder]| holders.iter().take(top).map(holder).collect::<Vec<_>>();
+    json!({
+        "moment": answer.moment.id(),
+        "event": answer.at,
+        "allocated_bytes": timeline.allocated.value(answer.at),
+        "reserved_bytes": timeline.reserved.value(answer.at),
+        "by_role": list(&answer.roles),
+        "by_site": list(&answer.sites),
+        "by_stack": list(&answer.stacks),
+    })
+}
+
+fn peak(answer: &Answer, top: usize) -> Value {
+    let Answer { snapshot, analysis, .. } = answer;
+    let timeline = &analysis.timeline;
+    let list =
+        |by: By| -> Vec<Value> { holders(snapshot, analysis, answer.peak, by).iter().take(top).map(holder).collect() };
     json!({
         "event": answer.peak,
         "seconds": answer.analysis.seconds(&answer.snapshot, answer.peak),
@@ -79,9 +102,9 @@ fn peak(answer: &Answer, top: usize) -> Value {
         "requested_bytes": timeline.requested.value(answer.peak),
         "reserved_bytes": timeline.reserved.value(answer.peak),
         "max_reserved_bytes": answer.reserved(),
-        "by_role": list(&answer.roles),
-        "by_site": list(&answer.sites),
-        "by_stack": list(&answer.stacks),
+        "by_role": list(By::Role),
+        "by_site": list(By::Site),
+        "by_stack": list(By::Stack),
     })
 }
 
@@ -104,7 +127,7 @@ fn cache(answer: &Answer) -> Value {
             "largest_hole_bytes": miss.largest_hole,
         })
     });
-    json!({ "event": answer.cache.at, "metrics": metrics(&answer.cache.map.metrics), "last_miss": miss })
+    json!({ "event": answer.cache.at, "is_oom": answer.cache.is_oom, "metrics": metrics(&answer.cache.map.metrics), "last_miss": miss })
 }
 
 fn metrics(metrics: &Metrics) -> Value {

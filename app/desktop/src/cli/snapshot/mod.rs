@@ -4,6 +4,7 @@
 
 mod data;
 mod explain;
+pub mod message;
 mod together;
 mod words;
 
@@ -33,7 +34,7 @@ pub struct Args {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Rows of the table.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = rows)]
     top: usize,
     /// Replays under these settings instead of the usual ones: `expandable_segments:True` (may be repeated).
     #[arg(long, value_name = "SETTINGS")]
@@ -44,9 +45,13 @@ pub struct Args {
     /// The files are ranks of one job: side by side, with their imbalance.
     #[arg(long)]
     ranks: bool,
-    /// The moment of each at which two are compared.
-    #[arg(long, value_enum, default_value_t, value_name = "MOMENT")]
-    at: together::Moment,
+    /// Who held the memory then [default: at the first OOM, without one at the peak]; the moment of each at which two are
+    /// compared [default: peak].
+    #[arg(long, value_enum, value_name = "MOMENT")]
+    at: Option<together::Moment>,
+    /// What the process was allowed, which no snapshot says: `3GiB` (the OOM's message has it as "allowed").
+    #[arg(long, value_name = "SIZE", value_parser = limit)]
+    limit: Option<u64>,
     /// Your own roles: a text with `train.py:79 = kv_cache` or `/regex/ = activation` a line.
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
@@ -66,11 +71,26 @@ impl Loaded {
     }
 }
 
+/// `3GiB`, bytes.
+fn limit(text: &str) -> Result<u64, String> {
+    vramlab_snapshot::message::amount(text)
+        .filter(|bytes| *bytes > 0)
+        .ok_or_else(|| "a size with its unit, such as 3GiB or 640MiB".to_owned())
+}
+
+/// At least one row.
+fn rows(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "a whole number from 1".to_owned())
+}
+
 /// Everything that is said about a snapshot.
 pub struct Answer {
     pub snapshot: Snapshot,
     pub analysis: Analysis,
     pub peak: usize,
+    /// The moment of the tables of holders, events done.
+    pub at: usize,
+    pub moment: together::Moment,
     pub sites: Vec<Holder>,
     pub roles: Vec<Holder>,
     pub stacks: Vec<Holder>,
@@ -83,17 +103,35 @@ pub struct Answer {
 impl Answer {
     /// Answers for a device; the usual settings are tried where none are given.
     pub fn of(snapshot: Snapshot, device: usize, settings: &[(String, Config)]) -> Self {
-        Self::with(snapshot, device, settings, &Options::default())
+        Self::with(snapshot, device, settings, &Options::default(), None)
     }
 
-    /// The same by the reader's own rules.
-    pub fn with(snapshot: Snapshot, device: usize, settings: &[(String, Config)], options: &Options) -> Self {
+    /// The same by the reader's own rules, limit and moment.
+    pub fn with(
+        snapshot: Snapshot,
+        device: usize,
+        settings: &[(String, Config)],
+        options: &Options,
+        moment: Option<together::Moment>,
+    ) -> Self {
         let analysis = Analysis::of(&snapshot, device, options);
         let peak = analysis.timeline.peak();
-        let by = |by| holders(&snapshot, &analysis, peak, by);
+        let own = analysis.moment();
+        let moment = moment.filter(|moment| *moment != together::Moment::Oom || own.is_oom).unwrap_or(match own.is_oom {
+            true => together::Moment::Oom,
+            false => together::Moment::Peak,
+        });
+        let at = match moment {
+            together::Moment::Oom => own.at,
+            together::Moment::Peak => peak,
+            together::Moment::End => analysis.timeline.n_events(),
+        };
+        let by = |by| holders(&snapshot, &analysis, at, by);
         let tried = settings.iter().filter(|(_, config)| *config != analysis.config);
         Self {
             peak,
+            at,
+            moment,
             sites: by(By::Site),
             roles: by(By::Role),
             stacks: by(By::Stack),
@@ -113,7 +151,7 @@ impl Answer {
 
 pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
     let rules = args.rules.as_deref().map(|path| rules(path, say)).transpose()?.unwrap_or_default();
-    let options = Options { rules, capacity: None };
+    let options = Options { rules, limit: args.limit, ..Options::default() };
     let files = with_folders(&args.files)?;
     let [path] = files.as_slice() else { return several(args, &files, &options, say) };
     let settings = settings(&args.replay)?;
@@ -122,10 +160,14 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
         explain::tell(&table, &name, say);
         return Ok(Exit::Fine);
     }
+    if let Some(message) = message::of(&bytes) {
+        message::tell(&message, &name, say);
+        return Ok(Exit::Findings);
+    }
     let snapshot = read(&bytes, LIMIT).map_err(|error| unreadable(path, &bytes, &error, say))?;
     drop(bytes);
     let device = device(&snapshot, args.device)?;
-    let answer = Answer::with(snapshot, device, &settings, &options);
+    let answer = Answer::with(snapshot, device, &settings, &options, args.at);
     if say.is_json {
         say.json(&data::json(&answer, &name, args.top));
     } else {
@@ -148,7 +190,7 @@ fn several(args: &Args, files: &[PathBuf], options: &Options, say: &Say) -> anyh
     };
     let all = files.iter().map(load).collect::<anyhow::Result<Vec<Loaded>>>()?;
     match all.as_slice() {
-        [first, second] if !args.ranks => together::tell_comparison(first, second, args.at, args.top, say),
+        [first, second] if !args.ranks => together::tell_comparison(first, second, args.at.unwrap_or_default(), args.top, say),
         all => together::tell_ranks(all, args.top, say),
     }
     for loaded in &all {

@@ -20,13 +20,16 @@ const COLUMNS_OF_RANKS: usize = 4;
 pub enum Moment {
     #[default]
     Peak,
+    /// At the first OOM; of a file without one, at its peak.
+    Oom,
     End,
 }
 
 impl Moment {
-    fn id(self) -> &'static str {
+    pub fn id(self) -> &'static str {
         match self {
             Self::Peak => "peak",
+            Self::Oom => "oom",
             Self::End => "end",
         }
     }
@@ -35,6 +38,7 @@ impl Moment {
         match self {
             Self::Peak => Side::at_peak(&loaded.snapshot, &loaded.analysis),
             Self::End => Side::at_end(&loaded.snapshot, &loaded.analysis),
+            Self::Oom => Side { at: loaded.analysis.moment().at, ..Side::at_peak(&loaded.snapshot, &loaded.analysis) },
         }
     }
 }
@@ -61,6 +65,7 @@ pub fn tell_comparison(first: &Loaded, second: &Loaded, at: Moment, top: usize, 
     let moment = match at {
         Moment::Peak => Text::new("各自的峰值", "at each one's peak"),
         Moment::End => Text::new("各自的结尾", "at each one's end"),
+        Moment::Oom => Text::new("各自的 OOM", "at each one's OOM"),
     };
     let head = format!("{} → {} · {}", first.short(), second.short(), say.text(moment));
     say.data(&say.ink(Ink::Strong, &plain(&wrap(&head, COLUMNS, ""))));

@@ -1,25 +1,24 @@
 //! The answers in words: five lines, then who held the peak.
 
 use super::Answer;
+use super::together::Moment;
 use crate::cli::layout::{COLUMNS, labelled, plain, right, table, wrap};
 use crate::cli::say::{Ink, Say};
-use vramlab_snapshot::findings::Finding;
+use vramlab_snapshot::advice;
+use vramlab_snapshot::findings::{Finding, nothing};
 use vramlab_snapshot::peak::Holder;
 use vramlab_snapshot::roles::Role;
-use vramlab_snapshot::steps::{How, Phase};
+use vramlab_snapshot::steps::Phase;
 use vramlab_units::{Bytes, Lang, Text, show};
 
 const LABELS: usize = 11;
 /// Columns of a place.
 const PLACE: usize = 38;
-/// Settings that differ by less are not worth a change.
-const WORTH_NAMING: f64 = 0.02;
 const PEAK: Text = Text::new("峰值", "Peak");
 const HELD: Text = Text::new("谁占着", "Held by");
 const CACHE: Text = Text::new("缓存", "Cache");
 const FINDING: Text = Text::new("结论", "Finding");
 const SETTINGS: Text = Text::new("换个设置", "Settings");
-const TABLE: Text = Text::new("峰值那一刻谁占着显存", "Who held the memory at the peak");
 const AS_RECORDED: Text = Text::new("录制时的设置", "as recorded");
 
 pub fn size(bytes: u64) -> String {
@@ -38,11 +37,15 @@ pub fn tell(answer: &Answer, name: &str, top: usize, say: &Say) {
         let line = labelled(2, say.text(title), LABELS, &text);
         say.data(&format!("  {}", ink.map_or(line.clone(), |ink| say.ink(ink, &line))));
     }
-    say.data(&format!("\n{}", say.ink(Ink::Strong, say.text(TABLE))));
+    say.data(&format!("\n{}", say.ink(Ink::Strong, &table_title(answer, say.lang))));
     say.data(&holders_table(answer, top, say.lang));
     if !answer.what_if.is_empty() {
-        say.data(&format!("\n{}", say.ink(Ink::Strong, what_if_title(answer).get(say.lang))));
+        say.data(&format!("\n{}", say.ink(Ink::Strong, &plain(&wrap(&what_if_title(answer, say.lang), COLUMNS, "")))));
         say.data(&what_if_table(answer, say));
+    }
+    if let Some(first) = advice::first(&answer.snapshot, &answer.analysis, &answer.what_if) {
+        let line = plain(&wrap(first.get(say.lang), COLUMNS, ""));
+        say.data(&format!("\n{}", say.ink(Ink::Strong, &line)));
     }
 }
 
@@ -55,6 +58,18 @@ fn head(answer: &Answer, name: &str, lang: Lang) -> String {
     match lang {
         Lang::Zh => format!("{file} · 设备 {device} · {time} 里 {count} 个事件"),
         Lang::En => format!("{file} · device {device} · {count} events in {time}"),
+    }
+}
+
+fn table_title(answer: &Answer, lang: Lang) -> String {
+    let moment = match answer.moment {
+        Moment::Peak => Text::new("峰值那一刻谁占着显存", "Who held the memory at the peak"),
+        Moment::Oom => Text::new("OOM 那一刻谁占着显存", "Who held the memory at the OOM"),
+        Moment::End => Text::new("结尾谁占着显存", "Who held the memory at the end"),
+    };
+    match lang {
+        Lang::Zh => format!("{}（事件 {}）", moment.zh, thousands(answer.at as u64)),
+        Lang::En => format!("{} (event {})", moment.en, thousands(answer.at as u64)),
     }
 }
 
@@ -102,13 +117,19 @@ pub fn held(answer: &Answer, lang: Lang) -> String {
         .filter(|holder| holder.share >= 0.01)
         .map(|holder| format!("{} {}", holder.label.get(lang), share(holder.share)))
         .collect();
+    let when = match answer.moment {
+        Moment::Peak => Text::new("", ""),
+        Moment::Oom => Text::new("OOM 时：", "at the OOM: "),
+        Moment::End => Text::new("结尾：", "at the end: "),
+    };
+    let when = when.get(lang);
     let Some(site) = named_site(answer) else {
-        return roles.join(" · ");
+        return format!("{when}{}", roles.join(" · "));
     };
     let (place, part) = (site.label.get(lang), share(site.share));
     match lang {
-        Lang::Zh => format!("{}；占得最多的地方是 {place}（{part}）", roles.join("、")),
-        Lang::En => format!("{}; most from {place} ({part})", roles.join(", ")),
+        Lang::Zh => format!("{when}{}；占得最多的地方是 {place}（{part}）", roles.join("、")),
+        Lang::En => format!("{when}{}; most from {place} ({part})", roles.join(", ")),
     }
 }
 
@@ -118,21 +139,7 @@ fn named_site(answer: &Answer) -> Option<&Holder> {
 }
 
 pub fn cache(answer: &Answer, lang: Lang) -> String {
-    let metrics = &answer.cache.map.metrics;
-    let (inactive, split) = (size(metrics.inactive), size(metrics.unreleasable()));
-    let first = match lang {
-        Lang::Zh => format!("缓存里空闲 {inactive}，其中 {split} 夹在用着的块之间，还不掉"),
-        Lang::En => format!("{inactive} free in the cache, of it {split} beside blocks in use, not returnable"),
-    };
-    let Some(miss) = answer.cache.miss.filter(|miss| miss.too_small > 0) else { return first };
-    let (request, small, hole) = (size(miss.bytes), size(miss.too_small), size(miss.largest_hole));
-    match lang {
-        Lang::Zh => format!("{first}；最后一次不得不向设备要的是 {request}：{small} 的空洞都太小，最大 {hole}"),
-        Lang::En => format!(
-            "{first}; the last request that had to go to the device wanted {request}: {small} lay in holes too small, the \
-             largest {hole}"
-        ),
-    }
+    vramlab_snapshot::advice::cache(&answer.analysis, &answer.cache).get(lang).to_owned()
 }
 
 pub fn finding(answer: &Answer, lang: Lang) -> String {
@@ -142,72 +149,13 @@ pub fn finding(answer: &Answer, lang: Lang) -> String {
     };
     match answer.findings.first() {
         Some(first) => say(first),
-        None => none_found(answer, lang),
+        None => nothing(&answer.analysis).get(lang).to_owned(),
     }
 }
 
-fn none_found(answer: &Answer, lang: Lang) -> String {
-    let n = answer.analysis.steps.ends.len();
-    match (lang, &answer.analysis.steps.how) {
-        (Lang::Zh, How::NotFound) => "没有 OOM；没有找到重复的步，看不出增长".to_owned(),
-        (Lang::En, How::NotFound) => "no OOM; no steps were found, so growth cannot be seen".to_owned(),
-        (Lang::Zh, How::Period { .. }) => format!("没有 OOM；{n} 次重复里没有增长"),
-        (Lang::En, How::Period { .. }) => format!("no OOM; no growth over {n} repeats"),
-        (Lang::Zh, _) if n < 3 => format!("没有 OOM；只有 {n} 步，看增长至少要 3 步"),
-        (Lang::En, _) if n < 3 => format!("no OOM; {n} steps, and growth needs at least 3"),
-        (Lang::Zh, _) => format!("没有 OOM；{n} 步里没有增长"),
-        (Lang::En, _) => format!("no OOM; no growth over {n} steps"),
-    }
-}
-
-/// The setting that would have reserved least.
+/// The setting that would have served best.
 pub fn settings(answer: &Answer, lang: Lang) -> String {
-    let recorded = answer.reserved();
-    let best = answer.what_if.iter().filter(|(_, got)| got.n_ooms == 0).min_by_key(|(_, got)| got.peak_reserved);
-    let Some((text, got)) = best else {
-        return Text::new("没有可比的设置", "no other setting was tried").get(lang).to_owned();
-    };
-    let name = setting_name(text, lang);
-    let change = change(got.peak_reserved, recorded);
-    let ratio = got.peak_reserved as f64 / recorded.max(1) as f64;
-    if (ratio - 1.0).abs() < WORTH_NAMING {
-        return match lang {
-            Lang::Zh => format!("换设置几乎没有差别：最少的是 {name}，{}（{change}）", size(got.peak_reserved)),
-            Lang::En => format!("hardly a difference: least is {name}, {} ({change})", size(got.peak_reserved)),
-        };
-    }
-    if ratio > 1.0 {
-        return match lang {
-            Lang::Zh => format!("试过的都比录制时要得多：最少的是 {name}，{}（{change}）", size(got.peak_reserved)),
-            Lang::En => {
-                format!("each that was tried reserves more; least is {name}, {} ({change})", size(got.peak_reserved))
-            }
-        };
-    }
-    match lang {
-        Lang::Zh => format!("{name} 只会向设备要 {}（{change}）", size(got.peak_reserved)),
-        Lang::En => format!("{name} would have reserved {} ({change})", size(got.peak_reserved)),
-    }
-}
-
-fn setting_name(text: &str, lang: Lang) -> String {
-    match (text.is_empty(), lang) {
-        (true, Lang::Zh) => "默认设置".to_owned(),
-        (true, Lang::En) => "the default".to_owned(),
-        (false, _) => text.to_owned(),
-    }
-}
-
-fn change(now: u64, before: u64) -> String {
-    if before == 0 {
-        return "–".to_owned();
-    }
-    let change = now as f64 / before as f64 - 1.0;
-    if change >= 1.0 {
-        return format!("×{}", show::number(change + 1.0));
-    }
-    let sign = if change < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", share(change.abs()))
+    advice::settings(&answer.analysis, &answer.what_if, answer.reserved()).get(lang).to_owned()
 }
 
 fn holders_table(answer: &Answer, top: usize, lang: Lang) -> String {
@@ -245,7 +193,7 @@ fn roles_of(answer: &Answer, holder: &Holder, lang: Lang) -> String {
     let mut bytes = [0_u64; Role::ALL.len()];
     let analysis = &answer.analysis;
     for (life, role) in analysis.lives.iter().zip(&analysis.roles) {
-        if life.stack.0 == holder.key.0 && life.is_allocated(answer.peak) {
+        if life.stack.0 == holder.key.0 && life.is_allocated(answer.at) {
             bytes[*role as usize] += life.size;
         }
     }
@@ -255,13 +203,12 @@ fn roles_of(answer: &Answer, holder: &Holder, lang: Lang) -> String {
     format!("{first}{}", if roles.len() > 1 { " …" } else { "" })
 }
 
-fn what_if_title(answer: &Answer) -> Text {
-    match answer.what_if.first().and_then(|(_, got)| got.capacity) {
-        Some(_) => Text::new(
-            "同样的申请，换设置重放（设备大小取自录下的 OOM）",
-            "The same requests under other settings (a device as large as the OOM tells)",
-        ),
-        None => Text::new("同样的申请，换设置重放", "The same requests under other settings"),
+fn what_if_title(answer: &Answer, lang: Lang) -> String {
+    let title = Text::new("同样的申请，换设置重放", "The same requests under other settings").get(lang);
+    match (advice::limit(&answer.analysis), lang) {
+        (None, _) => title.to_owned(),
+        (Some(limit), Lang::Zh) => format!("{title}（{}）", limit.get(lang)),
+        (Some(limit), Lang::En) => format!("{title} ({})", limit.get(lang)),
     }
 }
 
@@ -281,9 +228,9 @@ fn what_if_table(answer: &Answer, say: &Say) -> String {
     ]];
     rows.extend(answer.what_if.iter().map(|(text, got)| {
         vec![
-            format!("  {}", setting_name(text, say.lang)),
+            format!("  {}", advice::name(text, say.lang)),
             plain(&size(got.peak_reserved)),
-            plain(&change(got.peak_reserved, recorded)),
+            plain(&advice::change(got, recorded)),
             got.n_retries.to_string(),
             got.n_ooms.to_string(),
         ]

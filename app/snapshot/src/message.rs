@@ -1,0 +1,257 @@
+//! The text of PyTorch's out-of-memory error: its numbers, and the cause that they tell. The rule is
+//! `vramlab_alloc::refusal`, the one that recordings are judged by.
+//!
+//! Two wordings are read: that of torch 2.1 and later ("of which 11.25 MiB is free"), and the older one in brackets
+//! ("79.15 GiB total capacity; …"). Numbers are rounded to two decimals; where that could change the cause it is said.
+
+use crate::oom::{Cause, Evidence, classify};
+use vramlab_units::{Bytes, Localized, Text, show};
+
+/// A number of the text, bytes, and half of its last digit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    pub bytes: u64,
+    pub slack: u64,
+}
+
+/// What the text says, each where it is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Message {
+    pub request: Amount,
+    pub capacity: Option<Amount>,
+    pub device_free: Amount,
+    /// Of this process, with what is not PyTorch's.
+    pub in_use: Option<Amount>,
+    /// The process's own limit.
+    pub allowed: Option<Amount>,
+    pub allocated: Amount,
+    /// Reserved and not allocated.
+    pub inactive: Amount,
+}
+
+const UNITS: [(&str, u64); 9] = [
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("KB", 1_000),
+    ("bytes", 1),
+    ("B", 1),
+];
+
+/// `3GiB`, `500.00 MiB`: bytes.
+pub fn amount(text: &str) -> Option<u64> {
+    parsed(text).map(|amount| amount.bytes)
+}
+
+fn parsed(text: &str) -> Option<Amount> {
+    let text = text.trim();
+    let (digits, unit) = UNITS.iter().find_map(|(unit, bytes)| Some((text.strip_suffix(unit)?.trim_end(), *bytes)))?;
+    let value: f64 = digits.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)?;
+    let n_decimals = digits.split_once('.').map_or(0, |(_, rest)| rest.len());
+    let bytes = value * unit as f64;
+    let slack = if unit == 1 || n_decimals == 0 { 0.0 } else { 0.5 * 10_f64.powi(-(n_decimals as i32)) * unit as f64 };
+    (bytes < (1_u64 << 50) as f64).then_some(Amount { bytes: bytes.round() as u64, slack: slack.ceil() as u64 })
+}
+
+/// The amount that stands right before the words.
+fn before(text: &str, words: &str) -> Option<Amount> {
+    let head = text[..text.find(words)?].trim_end();
+    let unit = head.rfind(char::is_whitespace)?;
+    let start = head[..unit].trim_end().rfind(|c: char| !(c.is_ascii_digit() || c == '.')).map_or(0, |at| at + 1);
+    parsed(head.get(start..)?)
+}
+
+/// The amount that stands right behind the words.
+fn after(text: &str, words: &str) -> Option<Amount> {
+    let mut rest = text[text.find(words)? + words.len()..].split_whitespace();
+    let (value, unit) = (rest.next()?, rest.next()?);
+    parsed(&format!("{value} {}", unit.trim_end_matches(['.', ',', ';', ')'])))
+}
+
+/// Reads the last such error of a text; nothing if there is none with its numbers.
+pub fn read(text: &str) -> Option<Message> {
+    let text = &text[text.rfind("Tried to allocate ")?..];
+    let request = after(text, "Tried to allocate ")?;
+    if let Some(reserved) = before(text, "reserved in total") {
+        let allocated = before(text, "already allocated")?;
+        let inactive = reserved.bytes.saturating_sub(allocated.bytes);
+        return Some(Message {
+            request,
+            capacity: before(text, "total capacity"),
+            device_free: before(text, "free;")?,
+            allocated,
+            inactive: Amount { bytes: inactive, slack: reserved.slack + allocated.slack },
+            ..Message::default()
+        });
+    }
+    Some(Message {
+        request,
+        // "capacty" stood in torch 2.1.
+        capacity: after(text, "total capacity of ").or_else(|| after(text, "total capacty of ")),
+        device_free: before(text, "is free")?,
+        in_use: after(text, "this process has "),
+        allowed: before(text, "allowed;"),
+        allocated: before(text, "is allocated by PyTorch").or_else(|| after(text, "the allocated memory "))?,
+        inactive: before(text, "is reserved by PyTorch but unallocated")?,
+    })
+}
+
+impl Message {
+    pub fn reserved(&self) -> u64 {
+        self.allocated.bytes.saturating_add(self.inactive.bytes)
+    }
+
+    /// What the process's own limit left.
+    pub fn left(&self) -> Option<u64> {
+        Some(self.allowed?.bytes.saturating_sub(self.reserved()))
+    }
+
+    /// Whether it was that limit that refused: the device had room.
+    pub fn is_capped(&self) -> bool {
+        self.left().is_some_and(|left| left < self.device_free.bytes)
+    }
+
+    pub fn evidence(&self) -> Evidence {
+        let is_capped = self.is_capped();
+        let capacity = if is_capped { self.allowed } else { self.capacity };
+        let others = self.in_use.map_or(0, |in_use| in_use.bytes.saturating_sub(self.reserved()));
+        Evidence {
+            request: self.request.bytes,
+            device_free: self.left().filter(|_| is_capped).unwrap_or(self.device_free.bytes),
+            reserved: self.reserved(),
+            inactive: self.inactive.bytes,
+            capacity: capacity.map(|capacity| capacity.bytes),
+            context: if is_capped { 0 } else { others },
+            ..Evidence::default()
+        }
+    }
+
+    pub fn cause(&self) -> Cause {
+        classify(&self.evidence())
+    }
+
+    /// Whether the digits that the text leaves out could make another cause of it.
+    pub fn is_close(&self) -> bool {
+        let evidence = self.evidence();
+        let free = match self.allowed.filter(|_| self.is_capped()) {
+            Some(allowed) => allowed.slack + self.allocated.slack,
+            None => self.device_free.slack,
+        };
+        let slack = free + self.inactive.slack + self.request.slack;
+        let less = Evidence { device_free: evidence.device_free.saturating_sub(slack), ..evidence };
+        let more = Evidence { device_free: evidence.device_free.saturating_add(slack), ..evidence };
+        classify(&less) != classify(&more)
+    }
+
+    /// Cause, numbers and what to do first, each with its label.
+    pub fn told(&self) -> Vec<(Text, Localized)> {
+        vec![
+            (Text::new("原因", "Cause"), self.cause_told()),
+            (Text::new("数字", "Numbers"), self.numbers()),
+            (Text::new("先做", "Do first"), self.first()),
+        ]
+    }
+
+    fn cause_told(&self) -> Localized {
+        let title = self.cause().title();
+        let (zh, en) = match self.is_close() {
+            true => (
+                "（四舍五入的数字刚好在界上，也可能是另一种）",
+                " (the rounded numbers lie on the edge: it may be the next cause)",
+            ),
+            false => ("", ""),
+        };
+        Localized::both(format!("{}{zh}", title.zh), format!("{}{en}", title.en))
+    }
+
+    fn numbers(&self) -> Localized {
+        let (request, inactive, reserved) =
+            (size(self.request.bytes), size(self.inactive.bytes), size(self.reserved()));
+        let free = size(self.device_free.bytes);
+        let (zh, en) = match (self.left().map(size), self.allowed) {
+            (Some(left), Some(allowed)) => (
+                format!("设备空闲 {free}，但本进程只许用 {}，还剩 {left}", size(allowed.bytes)),
+                format!(
+                    "the device had {free} free, but this process is allowed {}, which left {left}",
+                    size(allowed.bytes)
+                ),
+            ),
+            _ => (format!("设备空闲 {free}"), format!("the device had {free} free")),
+        };
+        let outside = self.evidence().outside().filter(|bytes| *bytes > 0 && !self.is_capped()).map(size);
+        let (zh_out, en_out) = match outside {
+            Some(bytes) => (format!("；别的进程占着 {bytes}"), format!("; other processes held {bytes}")),
+            None => (String::new(), String::new()),
+        };
+        Localized::both(
+            format!("申请 {request}；{zh}；分配器保留 {reserved}，其中空闲 {inactive}{zh_out}"),
+            format!("{request} was wanted; {en}; {reserved} reserved, of it {inactive} free{en_out}"),
+        )
+    }
+
+    fn first(&self) -> Localized {
+        let (zh, en) = match self.cause() {
+            Cause::Fragmentation => (
+                "设 PYTORCH_ALLOC_CONF=expandable_segments:True；空闲的够，只是散着",
+                "set PYTORCH_ALLOC_CONF=expandable_segments:True: enough is free, in pieces",
+            ),
+            Cause::TooBig => {
+                ("把这次申请改小：整张卡也给不了", "make this request smaller: the whole card could not give it")
+            }
+            Cause::Outside => (
+                "用 nvidia-smi 看卡上还有谁，先停掉或挪走它",
+                "see with nvidia-smi who else is on the card, and stop or move it",
+            ),
+            Cause::FitsNow => ("原样再跑一次：出错时已经放得下", "run it again as it is: it would fit by now"),
+            Cause::Leak | Cause::Capacity => (
+                "录一份快照（torch.cuda.memory._dump_snapshot()），看谁占着，再减小它",
+                "record a snapshot (torch.cuda.memory._dump_snapshot()), see who holds it, and make that smaller",
+            ),
+        };
+        if self.is_capped() {
+            return Localized::both(
+                format!("调高或去掉本进程的上限（set_per_process_memory_fraction）；上限不能动，就{zh}"),
+                format!(
+                    "raise or remove this process's limit (set_per_process_memory_fraction); if it must stay, {en}"
+                ),
+            );
+        }
+        Localized::both(zh, en)
+    }
+}
+
+fn size(bytes: u64) -> String {
+    show::bytes_binary(Bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_with_their_unit() {
+        assert_eq!(amount("3GiB"), Some(3 << 30));
+        assert_eq!(amount("105.55 MiB"), Some(110_677_197));
+        assert_eq!(amount("3 GB"), Some(3_000_000_000));
+        for wrong in ["3", "GiB", "-3GiB", "infGiB", "9e99GiB", "three GiB"] {
+            assert_eq!(amount(wrong), None, "{wrong}");
+        }
+    }
+
+    /// The wording before torch 2.1.
+    #[test]
+    fn the_older_wording_is_read_too() {
+        let text = "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.90 GiB total capacity; 11.00 GiB \
+                    already allocated; 1.00 GiB free; 14.00 GiB reserved in total by PyTorch) If reserved memory is >> \
+                    allocated memory try setting max_split_size_mb to avoid fragmentation.";
+        let message = read(text).unwrap();
+        assert_eq!((message.request.bytes, message.device_free.bytes), (2 << 30, 1 << 30));
+        assert_eq!((message.reserved(), message.inactive.bytes), (14 << 30, 3 << 30));
+        assert_eq!(message.cause(), Cause::Fragmentation);
+        assert_eq!(read("CUDA out of memory."), None);
+        assert_eq!(read("Tried to allocate  "), None);
+    }
+}
