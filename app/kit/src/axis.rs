@@ -7,10 +7,23 @@ use egui::{Align2, Painter, Pos2, Rect, pos2};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     Linear,
+    /// Linear, with ticks at multiples of a power of two: bytes.
+    Binary,
     /// Equal ratios are equally long; ticks at powers of two: strides, sizes.
     Log2,
     /// Equal ratios are equally long; ticks at 1, 2, 5 of each decade: rates, times.
     Log10,
+}
+
+impl Spread {
+    pub fn is_linear(self) -> bool {
+        matches!(self, Self::Linear | Self::Binary)
+    }
+
+    /// The distance of ticks that is at least `least`.
+    fn step(self, least: f64) -> f64 {
+        if self == Self::Binary { (least.log2() - 1e-9).ceil().exp2() } else { round_step(least) }
+    }
 }
 
 /// One axis, from `min` to `max`.
@@ -25,13 +38,13 @@ impl Axis {
     /// `None` if the ends are not finite, not ascending, or not positive where the spread is logarithmic: nothing can be
     /// drawn then, and the caller says why.
     pub fn new(spread: Spread, min: f64, max: f64) -> Option<Self> {
-        let is_legal = min.is_finite() && max.is_finite() && min < max && (spread == Spread::Linear || min > 0.0);
+        let is_legal = min.is_finite() && max.is_finite() && min < max && (spread.is_linear() || min > 0.0);
         is_legal.then_some(Self { spread, min, max })
     }
 
     /// The axis that holds all `values`, widened to round ends. One value alone gets room on both sides.
     pub fn around(spread: Spread, values: impl IntoIterator<Item = f64>) -> Option<Self> {
-        let usable = |value: &f64| value.is_finite() && (spread == Spread::Linear || *value > 0.0);
+        let usable = |value: &f64| value.is_finite() && (spread.is_linear() || *value > 0.0);
         let (min, max) = values
             .into_iter()
             .filter(usable)
@@ -40,9 +53,9 @@ impl Axis {
             return None;
         }
         match spread {
-            Spread::Linear => {
+            Spread::Linear | Spread::Binary => {
                 let span = if max > min { max - min } else { min.abs().max(1.0) };
-                let step = round_step(span / 5.0);
+                let step = spread.step(span / 5.0);
                 let low = if min == max { min - step } else { min };
                 Self::new(spread, (low / step).floor() * step, ((max + span * 1e-9) / step).ceil() * step)
             }
@@ -63,7 +76,7 @@ impl Axis {
     /// Where `value` lies: 0.0 at the lower end, 1.0 at the upper; beyond that outside. `None` for what has no place.
     pub fn share_from_value(&self, value: f64) -> Option<f64> {
         let share = match self.spread {
-            Spread::Linear => (value - self.min) / (self.max - self.min),
+            Spread::Linear | Spread::Binary => (value - self.min) / (self.max - self.min),
             Spread::Log2 | Spread::Log10 => (value / self.min).ln() / (self.max / self.min).ln(),
         };
         share.is_finite().then_some(share)
@@ -71,7 +84,7 @@ impl Axis {
 
     pub fn value_from_share(&self, share: f64) -> f64 {
         match self.spread {
-            Spread::Linear => self.min + (self.max - self.min) * share,
+            Spread::Linear | Spread::Binary => self.min + (self.max - self.min) * share,
             Spread::Log2 | Spread::Log10 => self.min * (self.max / self.min).powf(share),
         }
     }
@@ -82,8 +95,8 @@ impl Axis {
         let inside =
             |value: &f64| *value >= self.min * (1.0 - 1e-9) - 1e-12 && *value <= self.max * (1.0 + 1e-9) + 1e-12;
         let ticks: Vec<f64> = match self.spread {
-            Spread::Linear => {
-                let step = round_step((self.max - self.min) / n_most as f64);
+            Spread::Linear | Spread::Binary => {
+                let step = self.spread.step((self.max - self.min) / n_most as f64);
                 let first = (self.min / step - 1e-9).ceil();
                 let n_steps = ((self.max / step + 1e-9).floor() - first).max(0.0) as usize;
                 return (0..=n_steps.min(1_000)).map(|tick_idx| (first + tick_idx as f64) * step).collect();
@@ -193,6 +206,14 @@ mod tests {
         assert_eq!(axis.ticks(8), [100.0, 200.0, 500.0, 1000.0, 2000.0, 5000.0]);
         let wide = Axis::new(Spread::Log10, 1.0, 1e6).unwrap();
         assert_eq!(wide.ticks(8), [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6]);
+    }
+
+    /// 640 MiB: ticks at 0, 128, 256 …, and not at 100, which is no round number of bytes.
+    #[test]
+    fn bytes_have_ticks_at_multiples_of_a_power_of_two() {
+        let axis = Axis::new(Spread::Binary, 0.0, 640.0).unwrap();
+        assert_eq!(axis.ticks(6), [0.0, 128.0, 256.0, 384.0, 512.0, 640.0]);
+        assert_eq!(Axis::around(Spread::Binary, [0.0, 700.0]).unwrap().max, 768.0);
     }
 
     #[test]

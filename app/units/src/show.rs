@@ -94,6 +94,16 @@ pub fn bytes_binary(bytes: Bytes) -> String {
     scaled(bytes.0, 1024.0, &UNITS)
 }
 
+/// Bytes of a unit of binary size, for axes: what 1 of `unit` holds, nothing for other units.
+pub fn binary_unit_bytes(unit: &str) -> Option<f64> {
+    match unit {
+        "B" => Some(1.0),
+        "KiB" => Some(1024.0),
+        "MiB" => Some(1_048_576.0),
+        _ => None,
+    }
+}
+
 /// Bytes in the decimal unit that fits: `128 B`, `4.1 kB`, `1.61 GB`.
 pub fn bytes_decimal(bytes: Bytes) -> String {
     const UNITS: [&str; 6] = ["B", "kB", "MB", "GB", "TB", "PB"];

@@ -102,7 +102,9 @@ impl Run<'_> {
                     .iter()
                     .map(|bar| Ok((bar.label.clone(), parts(&bar.parts, values, bar.parts.len() > 1)?)));
                 let made = made.collect::<Result<_, FieldError>>()?;
-                Drawn::Bar(BarPicture { y: bars.y.clone(), unit: unit.unwrap_or_default(), bars: made })
+                let limit = bars.limit.as_ref().map(|it| Ok((it.label.clone(), number(&it.value, values)?)));
+                let limit = limit.transpose()?;
+                Drawn::Bar(BarPicture { y: bars.y.clone(), unit: unit.unwrap_or_default(), limit, bars: made })
             }
             Drawing::Bytes(grid) => Drawn::Bytes(squares(grid, values)?),
             Drawing::Gantt(gantt) => Drawn::Gantt(intervals(gantt, values)?),

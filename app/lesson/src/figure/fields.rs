@@ -7,7 +7,7 @@ use vramlab_units::Text;
 /// The drawings, by the value of `draw`, each with the fields that are its own.
 pub const DRAWINGS: &[(&str, &[&str])] = &[
     ("line", &["x", "y", "series"]),
-    ("bar", &["y", "bar"]),
+    ("bar", &["y", "limit", "bar"]),
     ("bytes", &["square", "part"]),
     ("gantt", &["row"]),
     ("graph", &["node", "edge"]),
@@ -154,6 +154,11 @@ pub const FIGURE: &[Field] = &[
     may("x", Holds::Table(X), Text::new("line：横轴", "line: the x axis")),
     may("y", Holds::Table(Y), Text::new("line、bar：纵轴", "line, bar: the y axis")),
     may("series", Holds::Tables(SERIES), Text::new("line：每条线", "line: the lines")),
+    may(
+        "limit",
+        Holds::Table(PART),
+        Text::new("bar：一条横线，柱不该高过它", "bar: a line across that bars should not pass"),
+    ),
     may("bar", Holds::Tables(BAR), Text::new("bar：每根柱", "bar: the bars")),
     may("square", Holds::Plain, Text::new("bytes：一格多少字节，如 \"64 MiB\"", "bytes: one square, as \"64 MiB\"")),
     may("part", Holds::Tables(PART), Text::new("bytes：每一段", "bytes: the parts")),

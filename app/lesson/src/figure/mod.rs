@@ -174,6 +174,8 @@ pub struct Series {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
     pub y: YAxis,
+    /// A line across: what bars should not pass.
+    pub limit: Option<Part>,
     pub bars: Vec<Bar>,
 }
 

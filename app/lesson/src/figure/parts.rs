@@ -158,7 +158,11 @@ pub fn bars(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> Option<Bars
         let parts = made.into_iter().map(|(part, _)| part).collect();
         bars.push(Bar { label: scope.reader.localized(from, "label"), parts });
     }
-    Some(Bars { y, bars })
+    let limit = inner(table, "limit").and_then(|from| part(scope, from, &format!("{path}.limit")));
+    if let (Some(limit), Some(unit)) = (&limit, &unit) {
+        scope.is_in(&limit.value, unit, "the bars", &format!("{path}.limit.value"));
+    }
+    Some(Bars { y, limit, bars })
 }
 
 pub fn bytes(scope: &mut Scope<'_, '_>, table: &Table, path: &str) -> Option<ByteSquares> {

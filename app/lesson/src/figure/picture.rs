@@ -59,6 +59,8 @@ pub struct Curve {
 pub struct BarPicture {
     pub y: YAxis,
     pub unit: String,
+    /// What bars should not pass, with its name.
+    pub limit: Option<(Localized, f64)>,
     pub bars: Vec<(Localized, Vec<PartValue>)>,
 }
 

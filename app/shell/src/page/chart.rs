@@ -9,7 +9,7 @@ use vramlab_kit::Role;
 use vramlab_trace::{Invalid, Run};
 use vramlab_units::{Lang, Localized, Text, show};
 use vramlab_views::experiment_chart::{
-    Axis, Band, Ceiling, ChartData, Measured, Predicted, ReaderMark, Scale, Series, SeriesColor,
+    Axis, Band, Ceiling, ChartData, Measured, PERMILLE, Predicted, ReaderMark, Scale, Series, SeriesColor,
 };
 
 const SPREAD: Text = Text::new("p10–p90", "p10–p90");
@@ -144,7 +144,11 @@ fn scale(name: &str) -> Scale {
 fn x_param(experiment: &Experiment, kernel: &Kernel) -> (Localized, String) {
     let sweep = &experiment.sweep;
     let Some(param) = kernel.params.iter().find(|param| param.key == sweep.param) else { return Default::default() };
-    let unit = if sweep.labels.is_empty() { param.unit.clone() } else { String::new() };
+    let unit = match sweep.labels.is_empty() {
+        true if sweep.param.ends_with(super::point_name::PERMILLE) => PERMILLE.to_owned(),
+        true => param.unit.clone(),
+        false => String::new(),
+    };
     // The sweep's own name is short; what the parameter means may be a sentence.
     let label = if sweep.title.is_empty() { param.means.clone() } else { sweep.title.clone() };
     (label, unit)

@@ -4,36 +4,60 @@ use vramlab_gpu::manifest::{Experiment, Sweep};
 use vramlab_units::show::{self, THIN};
 use vramlab_units::{Bytes, Lang};
 
-/// `read@8` as the reader knows it: the series, and where on the sweep.
-pub fn of(experiment: &Experiment, reference: &str, lang: Lang) -> String {
-    let Some((series, x)) = vramlab_gpu::plan::split_reference(reference) else { return reference.to_owned() };
-    let x = place(&experiment.sweep, x, lang);
-    if experiment.series.len() < 2 {
-        return x;
+/// Two points against each other, saying once what they share: `stride = 1 against 8`, `SoA against AoS (struct size =
+/// 12 B)`. Signs and no grammar, so that it reads well whatever the names are.
+pub fn pair(experiment: &Experiment, larger: &str, smaller: &str, lang: Lang) -> String {
+    use vramlab_gpu::plan::split_reference;
+    let sweep = &experiment.sweep;
+    let (Some((one, x_one)), Some((other, x_other))) = (split_reference(larger), split_reference(smaller)) else {
+        return against(larger, smaller, lang);
+    };
+    let series = |id: &str| {
+        let found = experiment.series.iter().find(|candidate| candidate.id == id);
+        found.map_or(id, |series| series.title.get(lang)).to_owned()
+    };
+    let bracket = |inside: &str| if lang == Lang::Zh { format!("（{inside}）") } else { format!(" ({inside})") };
+    match (one == other, x_one == x_other) {
+        (true, _) => {
+            let places = against(&place(sweep, x_one, lang), &value(sweep, x_other, lang), lang);
+            if experiment.series.len() < 2 { places } else { places + &bracket(&series(one)) }
+        }
+        (false, true) if sweep.values.len() < 2 => against(&series(one), &series(other), lang),
+        (false, true) => against(&series(one), &series(other), lang) + &bracket(&place(sweep, x_one, lang)),
+        (false, false) => {
+            let point = |id: &str, x: f64| series(id) + &bracket(&place(sweep, x, lang));
+            against(&point(one, x_one), &point(other, x_other), lang)
+        }
     }
-    let title = experiment.series.iter().find(|candidate| candidate.id == series);
-    let title = title.map_or(series, |series| series.title.get(lang));
-    if lang == Lang::Zh { format!("{title}（{x}）") } else { format!("{title} ({x})") }
 }
 
-/// A place on the sweep: `stride 16`, `footprint 64 MiB`, `128 threads per SM`, or a category's own name.
-pub fn place(sweep: &Sweep, x: f64, lang: Lang) -> String {
-    if let Some(label) = label(sweep, x, lang) {
-        return label;
-    }
-    let number = value(sweep, x, lang);
-    let title = title(sweep, lang);
-    match title.split_once(" per ") {
-        Some((things, whole)) => format!("{number} {} per {whole}", if x == 1.0 { one(things) } else { things }),
-        None => format!("{title} {number}"),
+fn against(one: &str, other: &str, lang: Lang) -> String {
+    if lang == Lang::Zh { format!("{one} 对 {other}") } else { format!("{one} against {other}") }
+}
+
+/// A place on the sweep: `stride = 16`, `footprint = 64 MiB`, `128 threads per SM`, or a category's own name, unless that
+/// is a mere number: `seed = 4`.
+fn place(sweep: &Sweep, x: f64, lang: Lang) -> String {
+    let (number, title) = (value(sweep, x, lang), title(sweep, lang));
+    match (label(sweep, x, lang), title.split_once(" per ")) {
+        (Some(label), _) if label.parse::<f64>().is_err() => label,
+        (None, Some((things, whole))) => {
+            format!("{number} {} per {whole}", if x == 1.0 { one(things) } else { things })
+        }
+        _ => format!("{title} = {number}"),
     }
 }
+
+/// The end of the keys of parameters in thousandths; they are told as per cent.
+pub const PERMILLE: &str = "_permille";
 
 /// The value alone, with the unit that belongs to it: `64 MiB`, `95 %`, `16`.
 pub fn value(sweep: &Sweep, x: f64, lang: Lang) -> String {
     match label(sweep, x, lang) {
         Some(label) => label,
-        None if sweep.param.ends_with("_bytes") => show::bytes_binary(Bytes(x as u64)),
+        None if sweep.param == "bytes" || sweep.param.ends_with("_bytes") => show::bytes_binary(Bytes(x as u64)),
+        None if sweep.param.ends_with("_us") => show::with_unit(x, "µs"),
+        None if sweep.param.ends_with(PERMILLE) => show::with_unit(x / 1000.0, "%"),
         None if raw_title(sweep, lang).contains('%') => format!("{}{THIN}%", show::number(x)),
         None => show::number(x),
     }
@@ -95,13 +119,43 @@ mod tests {
     fn places_are_quantities_with_units() {
         let threads = sweep("threads", "每个 SM 的线程", "threads a SM");
         assert_eq!(place(&threads, 128.0, Lang::En), "128 threads per SM");
-        assert_eq!(place(&threads, 128.0, Lang::Zh), "每个 SM 的线程数 128");
+        assert_eq!(place(&threads, 128.0, Lang::Zh), "每个 SM 的线程数 = 128");
         let accesses = sweep("per_thread", "每线程访问数", "accesses a thread");
         assert_eq!(place(&accesses, 1.0, Lang::En), "1 access per thread");
         let footprint = sweep("footprint_bytes", "占用", "footprint");
-        assert_eq!(place(&footprint, 4_294_967_296.0, Lang::En), "footprint 4\u{2009}GiB");
+        assert_eq!(place(&footprint, 4_294_967_296.0, Lang::En), "footprint = 4\u{2009}GiB");
         let part = sweep("parallel_pct", "能均分的部分（%）", "part that divides (%)");
-        assert_eq!(place(&part, 95.0, Lang::Zh), "能均分的部分 95\u{2009}%");
+        assert_eq!(place(&part, 95.0, Lang::Zh), "能均分的部分 = 95\u{2009}%");
+    }
+
+    /// Signs and names, whatever the names are: nothing is made into a sentence that no one would say.
+    #[test]
+    fn two_points_are_told_by_their_axis_with_its_unit() {
+        let library = crate::Library::built_in();
+        let read = |id: &str, lang: Lang| {
+            let (experiment, _) = library.experiment(id).unwrap();
+            let effect = &experiment.effect;
+            tidy(&pair(experiment, &effect.larger, &effect.smaller, lang)).replace(THIN, " ")
+        };
+        assert_eq!(read("leak_detector/main", Lang::En), "1 step per leak against 4");
+        assert_eq!(read("leak_detector/main", Lang::Zh), "每漏一块的步数 = 1 对 4");
+        assert_eq!(read("oom_boundary/main", Lang::En), "share already held = 0 % against 75 %");
+        assert_eq!(read("oom_boundary/main", Lang::Zh), "先占住的份额 = 0 % 对 75 %");
+        assert_eq!(read("footprint/main", Lang::En), "footprint = 2 MiB against 1 GiB (read)");
+        assert_eq!(
+            read("aos_soa/main", Lang::En),
+            "SoA: one array a field against AoS: records kept whole (struct size = 12 B)"
+        );
+        assert_eq!(read("alloc_policies/time", Lang::Zh), "cudaMalloc 对 PyTorch");
+        assert_eq!(
+            read("capped_replay/main", Lang::En),
+            "PyTorch, expandable segments against PyTorch, defaults (seed = 4)"
+        );
+        let fast = read("alloc_cost/beside_kernel", Lang::En);
+        assert_eq!(
+            fast,
+            "cudaMalloc + cudaFree against cudaMallocAsync that keeps all (length of the kernel = 5000 µs)"
+        );
     }
 
     #[test]

@@ -15,10 +15,7 @@ const SHOWN: Text = Text::new("效应出现", "Effect shown");
 const HIDDEN: Text = Text::new("效应被掩盖", "Effect hidden");
 const INVALID: Text = Text::new("这次运行无效", "This run is invalid");
 const INCOMPLETE: Text = Text::new("还没有跑完", "Not complete yet");
-const RATIO: Text = Text::new(
-    "{measure}：{larger} 是 {smaller} 的 {ratio} 倍",
-    "{measure}: {ratio}× as much with {larger} as with {smaller}",
-);
+const RATIO: Text = Text::new("{measure}，{ratio} 倍：{pair}", "{measure}, {ratio}×: {pair}");
 const MODEL_SAYS: Text = Text::new("模型说 {ratio} 倍（误差 {error}）", "the model says {ratio}× (error {error})");
 const FAR_OFF: Text = Text::new(
     "模型差得远 · 实测 {measured} 倍，模型 {model} 倍（误差 {error}）",
@@ -125,14 +122,10 @@ fn signed(error: f64) -> String {
 }
 
 fn ratio_words(experiment: &Experiment, ratio: f64, verdict: &Verdict, lang: Lang) -> String {
-    let name = |reference: &str| point_name::of(experiment, reference, lang);
+    let pair = point_name::pair(experiment, &experiment.effect.larger, &experiment.effect.smaller, lang);
     let measure = experiment.measure.title.get(lang).split([',', ';', '，', '；']).next().unwrap_or_default();
-    let out = RATIO
-        .get(lang)
-        .replace("{measure}", measure)
-        .replace("{larger}", &name(&experiment.effect.larger))
-        .replace("{smaller}", &name(&experiment.effect.smaller))
-        .replace("{ratio}", &show::number(ratio));
+    let out =
+        RATIO.get(lang).replace("{measure}", measure).replace("{pair}", &pair).replace("{ratio}", &show::number(ratio));
     let out = point_name::tidy(&out);
     let agrees = verdict.ratios().zip(verdict.model_error()).filter(|_| !verdict.is_far_off());
     let Some(((_, expected), error)) = agrees else { return out };

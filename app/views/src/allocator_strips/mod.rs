@@ -286,6 +286,9 @@ impl View for AllocatorStrips {
                 let counters = [now.allocated_bytes, now.reserved_bytes, now.requested_bytes, now.active_bytes];
                 let holes = [now.inactive_split_bytes, now.largest_free_bytes, now.total_free_bytes];
                 row.extend(counters.iter().chain(&holes).map(u64::to_string));
+                if !run.engine.is_pytorch() {
+                    row[9].clear(); // inactive_split is PyTorch's counter
+                }
                 row.push(step.refusal.as_ref().map(|refusal| refusal.message.clone()).unwrap_or_default());
                 rows.push(row);
             }

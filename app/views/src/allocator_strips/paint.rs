@@ -109,7 +109,7 @@ impl Scene<'_> {
             right = word.left() - tokens.space.s;
         }
         let font = tokens.font(Type::Note);
-        for text in words::lane_states(&run.frame.after, self.lang) {
+        for text in words::lane_states(&run.frame, self.lang) {
             if ink::text_width(self.painter, &text, font.clone()) <= right - left.right() - tokens.space.m {
                 ink::text(self.painter, pos2(right, y), Align2::RIGHT_CENTER, text, font, tokens.muted);
                 break;

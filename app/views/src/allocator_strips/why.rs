@@ -1,11 +1,11 @@
 //! "Why this block?": every free range at the time of the request, and what spoke against it.
 
 use super::run::Run;
-use super::words::size;
-use egui::{Grid, Label, Rect, RichText, Sense, Ui, vec2};
+use super::words::{size, sizes};
+use egui::{Align, Label, Layout, Rect, RichText, Sense, Ui, vec2};
 use vramlab_alloc::replay::{Against, Candidate, Explanation};
 use vramlab_kit::widgets::finding::sign;
-use vramlab_kit::{Tokens, Type, Verdict};
+use vramlab_kit::{Tokens, Type, Verdict, paint};
 use vramlab_units::{Lang, Text};
 
 const TITLE: Text = Text::new("为什么是这一块？", "Why this block?");
@@ -51,8 +51,9 @@ pub fn reason(against: Option<Against>, lang: Lang) -> String {
 
 /// The sentence over the list.
 fn search(explanation: &Explanation, lang: Lang) -> String {
-    let (asked, rounded) = (size(explanation.requested_bytes), size(explanation.rounded_bytes));
-    let (n, device) = (explanation.candidates.len(), size(explanation.device_bytes));
+    let [asked, rounded, device] =
+        sizes([explanation.requested_bytes, explanation.rounded_bytes, explanation.device_bytes]);
+    let n = explanation.candidates.len();
     let what = match (lang, explanation.requested_bytes == explanation.rounded_bytes) {
         (Lang::Zh, true) => format!("找 {rounded}"),
         (Lang::Zh, false) => format!("要 {asked}，取整到 {rounded}"),
@@ -90,7 +91,16 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, run: &Run, room: f32) {
     rows.sort_by_key(|candidate| (candidate.against.is_some(), std::cmp::Reverse(candidate.size), candidate.address));
     let n_left = rows.len().saturating_sub(MOST_ROWS);
     let shown = rows.into_iter().take(MOST_ROWS);
-    if room < tokens.px(400.0) {
+    let mono = |text: &str| paint::text(ui, tokens, Type::Mono, tokens.ink, text).size().x.ceil();
+    let column = |texts: &[String]| texts.iter().map(|text| mono(text)).fold(tokens.px(32.0), f32::max);
+    let shown: Vec<&Candidate> = shown.collect();
+    let columns = [
+        tokens.px(16.0),
+        column(&shown.iter().map(|it| size(it.size)).collect::<Vec<_>>()),
+        column(&shown.iter().map(|it| place(it, lowest)).collect::<Vec<_>>()),
+    ];
+    let rest = room - columns.iter().sum::<f32>() - 3.0 * tokens.space.m;
+    if rest < tokens.px(170.0) {
         for candidate in shown {
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing.x = tokens.space.s;
@@ -98,13 +108,16 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, run: &Run, room: f32) {
             });
         }
     } else {
-        Grid::new(("why", run.engine.id())).spacing(vec2(tokens.space.m, tokens.space.xxs)).show(ui, |ui| {
-            head(ui, tokens, lang);
-            for candidate in shown {
-                row(ui, tokens, lang, candidate, lowest);
-                ui.end_row();
-            }
-        });
+        // What follows the sizes has all the width that is left.
+        let widths = [columns[0], columns[1], columns[2], rest];
+        head(ui, tokens, lang, widths);
+        for candidate in shown {
+            spaced(ui, tokens, |ui| {
+                for (idx, width) in widths.into_iter().enumerate() {
+                    cell(ui, width, |ui| part(ui, tokens, lang, (candidate, lowest), idx));
+                }
+            });
+        }
     }
     if n_left > 0 {
         let text = match lang {
@@ -115,23 +128,63 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, run: &Run, room: f32) {
     }
 }
 
-fn head(ui: &mut Ui, tokens: &Tokens, lang: Lang) {
-    ui.allocate_space(vec2(1.0, 1.0));
-    for text in [HOLE, AT, REASON] {
-        ui.label(RichText::new(text.get(lang)).font(tokens.font(Type::Small)).color(tokens.muted));
-    }
-    ui.end_row();
+fn place(candidate: &Candidate, lowest: u64) -> String {
+    format!("+{}", size(candidate.address - lowest))
+}
+
+fn spaced(ui: &mut Ui, tokens: &Tokens, add: impl FnOnce(&mut Ui)) {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing = vec2(tokens.space.m, tokens.space.xxs);
+        add(ui);
+    });
+}
+
+fn cell(ui: &mut Ui, width: f32, add: impl FnOnce(&mut Ui)) {
+    ui.allocate_ui_with_layout(vec2(width, 0.0), Layout::top_down(Align::Min), |ui| {
+        ui.set_width(width);
+        add(ui);
+    });
+}
+
+fn head(ui: &mut Ui, tokens: &Tokens, lang: Lang, widths: [f32; 4]) {
+    let titles = [None, Some(HOLE), Some(AT), Some(REASON)];
+    spaced(ui, tokens, |ui| {
+        for (title, width) in titles.into_iter().zip(widths) {
+            cell(ui, width, |ui| {
+                let text = title.map_or("", |title| title.get(lang));
+                ui.label(RichText::new(text).font(tokens.font(Type::Small)).color(tokens.muted));
+            });
+        }
+    });
 }
 
 fn row(ui: &mut Ui, tokens: &Tokens, lang: Lang, candidate: &Candidate, lowest: u64) {
-    let side = tokens.px(16.0);
-    let (rect, _) = ui.allocate_exact_size(vec2(side, tokens.px(20.0)), Sense::hover());
-    let verdict = if candidate.against.is_none() { Verdict::Good } else { Verdict::Bad };
-    sign(ui, tokens, Rect::from_center_size(rect.center(), vec2(side, side)), verdict);
+    for idx in 0..4 {
+        part(ui, tokens, lang, (candidate, lowest), idx);
+    }
+}
+
+/// One of the four things that are said of a range: its sign, how large, where, what spoke against it.
+fn part(ui: &mut Ui, tokens: &Tokens, lang: Lang, (candidate, lowest): (&Candidate, u64), idx: usize) {
+    let is_taken = candidate.against.is_none();
     let mono = |text: String| RichText::new(text).font(tokens.font(Type::Mono)).color(tokens.ink);
-    ui.label(mono(size(candidate.size)));
-    ui.label(mono(format!("+{}", size(candidate.address - lowest))));
-    let color = if candidate.against.is_none() { tokens.ink } else { tokens.muted };
-    let text = RichText::new(reason(candidate.against, lang)).font(tokens.font(Type::Note)).color(color);
-    ui.add(Label::new(text).wrap());
+    match idx {
+        0 => {
+            let side = tokens.px(16.0);
+            let (rect, _) = ui.allocate_exact_size(vec2(side, tokens.px(20.0)), Sense::hover());
+            let verdict = if is_taken { Verdict::Good } else { Verdict::Bad };
+            sign(ui, tokens, Rect::from_center_size(rect.center(), vec2(side, side)), verdict);
+        }
+        1 => {
+            ui.label(mono(size(candidate.size)));
+        }
+        2 => {
+            ui.label(mono(place(candidate, lowest)));
+        }
+        _ => {
+            let color = if is_taken { tokens.ink } else { tokens.muted };
+            let text = RichText::new(reason(candidate.against, lang)).font(tokens.font(Type::Note)).color(color);
+            ui.add(Label::new(text).wrap());
+        }
+    }
 }

@@ -3,25 +3,73 @@
 use super::layout::Hit;
 use super::run::{Answered, Run};
 use vramlab_alloc::replay::frame::{Cell, Frame};
-use vramlab_alloc::replay::{Block, Counters, Explanation, Part, Source};
+use vramlab_alloc::replay::{Block, Explanation, Part, Source};
 use vramlab_alloc::trace::{Event, Trace};
-use vramlab_units::show::bytes_binary;
+use vramlab_units::show::{bytes_binary, grouped_with_unit};
 use vramlab_units::{Bytes, Lang};
 
 pub fn size(bytes: u64) -> String {
     bytes_binary(Bytes(bytes))
 }
 
-/// The state of a lane, longest form first.
-pub fn lane_states(now: &Counters, lang: Lang) -> Vec<String> {
-    let (reserved, allocated) = (size(now.reserved_bytes), size(now.allocated_bytes));
+/// Sizes that stand side by side: in bytes where two that differ would read alike.
+pub fn sizes<const N: usize>(bytes: [u64; N]) -> [String; N] {
+    bytes.map(|value| {
+        let has_twin = bytes.iter().any(|other| *other != value && size(*other) == size(value));
+        if has_twin { grouped_with_unit(value as f64, "B") } else { size(value) }
+    })
+}
+
+/// The bytes of a moment by the marks of the legend: asked for and in use, given beyond that, freed but not yet free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Painted {
+    pub in_use: u64,
+    pub beyond: u64,
+    pub pending: u64,
+}
+
+impl Painted {
+    pub fn of(frame: &Frame) -> Self {
+        let mut out = Self::default();
+        for cell in frame.strips.iter().flat_map(|strip| &strip.cells) {
+            match cell.piece.part {
+                Part::Used => {
+                    out.beyond += cell.slack_bytes();
+                    out.in_use += cell.piece.size - cell.slack_bytes();
+                }
+                Part::Pending => out.pending += cell.piece.size,
+                Part::Free | Part::Unmapped => {}
+            }
+        }
+        out
+    }
+}
+
+/// The state of a lane, longest form first. What it counts as in use is what the legend and the table call so.
+pub fn lane_states(frame: &Frame, lang: Lang) -> Vec<String> {
+    let now = Painted::of(frame);
+    let [reserved, in_use, beyond, pending] = sizes([frame.after.reserved_bytes, now.in_use, now.beyond, now.pending]);
+    let and = |bytes: u64, said: String| if bytes > 0 { format!(" · {said}") } else { String::new() };
     match lang {
-        Lang::Zh => vec![format!("占着卡 {reserved} · 在用 {allocated}"), format!("{reserved} · {allocated}")],
-        Lang::En => vec![
-            format!("holds {reserved} of the card · {allocated} in use"),
-            format!("{reserved} held · {allocated} used"),
-            format!("{reserved} · {allocated}"),
-        ],
+        Lang::Zh => {
+            let beyond = and(now.beyond, format!("多给 {beyond}"));
+            let pending = and(now.pending, format!("待回收 {pending}"));
+            vec![
+                format!("从卡上拿走 {reserved} · 在用 {in_use}{beyond}{pending}"),
+                format!("拿走 {reserved} · 在用 {in_use}"),
+                format!("{reserved} · {in_use}"),
+            ]
+        }
+        Lang::En => {
+            let beyond = and(now.beyond, format!("{beyond} beyond the request"));
+            let pending = and(now.pending, format!("{pending} freed, not yet free"));
+            vec![
+                format!("holds {reserved} of the card · {in_use} in use{beyond}{pending}"),
+                format!("{reserved} held · {in_use} in use{beyond}"),
+                format!("{reserved} held · {in_use} used"),
+                format!("{reserved} · {in_use}"),
+            ]
+        }
     }
 }
 
@@ -81,19 +129,19 @@ fn served(
     explanation: Option<&Explanation>,
     lang: Lang,
 ) -> String {
-    let got = size(block.size);
+    let chosen = explanation.and_then(Explanation::chosen);
+    let rest_bytes = explanation.map_or(0, |it| it.rest_bytes);
+    let [wish, got, hole, rest] = sizes([asked, block.size, chosen.map_or(0, |it| it.size), rest_bytes]);
     let head = match (lang, asked == block.size) {
         (Lang::Zh, true) => format!("{name} 得到 {got}，"),
-        (Lang::Zh, false) => format!("{name} 要 {}，得到 {got}，", size(asked)),
+        (Lang::Zh, false) => format!("{name} 要 {wish}，得到 {got}，"),
         (Lang::En, true) => format!("{name} gets {got}, "),
-        (Lang::En, false) => format!("{name} asks for {} and gets {got}, ", size(asked)),
+        (Lang::En, false) => format!("{name} asks for {wish} and gets {got}, "),
     };
-    let hole = explanation.and_then(Explanation::chosen).map(|candidate| size(candidate.size));
-    let rest = explanation.map_or(0, |it| it.rest_bytes);
-    let from = match (block.source, hole) {
-        (Source::Cached, Some(hole)) if rest > 0 => match lang {
-            Lang::Zh => format!("切自 {hole} 的空洞，剩 {}。", size(rest)),
-            Lang::En => format!("cut from a hole of {hole}; {} of it stay free.", size(rest)),
+    let from = match (block.source, chosen) {
+        (Source::Cached, Some(_)) if rest_bytes > 0 => match lang {
+            Lang::Zh => format!("切自 {hole} 的空洞，剩 {rest}。"),
+            Lang::En => format!("cut from a hole of {hole}; {rest} of it stay free."),
         },
         (Source::Cached, _) => pick(lang, "正是一个空洞，整块拿走。", "a free block, taken whole."),
         (Source::Device, _) => device(frame, explanation, lang),
@@ -138,15 +186,13 @@ fn out_of_memory(name: &str, frame: &Frame, explanation: &Explanation, lang: Lan
     let total: u64 = explanation.candidates.iter().map(|candidate| candidate.size).sum();
     let largest = explanation.candidates.iter().map(|candidate| candidate.size).max().unwrap_or(0);
     let n = explanation.candidates.len();
-    let (wanted, card) = (size(explanation.rounded_bytes), size(frame.card_bytes));
+    let [wanted, card, all, most] = sizes([explanation.rounded_bytes, frame.card_bytes, total, largest]);
     let holes = match (lang, n) {
         (Lang::Zh, 0) => format!("{name} 要 {wanted}，手里没有空洞"),
-        (Lang::Zh, _) => format!("{name} 要 {wanted}；空闲共 {}，分在 {n} 处，最大一处 {}", size(total), size(largest)),
+        (Lang::Zh, _) => format!("{name} 要 {wanted}；空闲共 {all}，分在 {n} 处，最大一处 {most}"),
         (Lang::En, 0) => format!("{name} wants {wanted}; there is no hole"),
-        (Lang::En, 1) => format!("{name} wants {wanted}; the one hole has {}", size(total)),
-        (Lang::En, _) => {
-            format!("{name} wants {wanted}; {} are free in {n} holes, the largest {}", size(total), size(largest))
-        }
+        (Lang::En, 1) => format!("{name} wants {wanted}; the one hole has {all}"),
+        (Lang::En, _) => format!("{name} wants {wanted}; {all} are free in {n} holes, the largest {most}"),
     };
     let flush = match (lang, frame.returned_bytes) {
         (Lang::Zh, 0) if frame.card_bytes == 0 => "，卡上一点不剩".to_owned(),
@@ -280,10 +326,10 @@ pub fn readout(answered: &Answered, hit: Hit, lang: Lang) -> String {
 }
 
 fn piece(answered: &Answered, base: u64, is_free: bool, cell: &Cell, lang: Lang) -> String {
-    let (bytes, at) = (size(cell.piece.size), size(cell.piece.address - base));
+    let at = size(cell.piece.address - base);
     let name = cell.holder.map_or("?", |(id, _)| answered.trace.name(id));
     let stream = cell.holder.map_or(0, |(_, stream)| stream);
-    let (asked, slack) = (size(cell.piece.requested), size(cell.slack_bytes()));
+    let [bytes, asked, slack] = sizes([cell.piece.size, cell.piece.requested, cell.slack_bytes()]);
     match (cell.piece.part, lang) {
         (Part::Used, Lang::Zh) => {
             format!("{name}：{bytes} 的块，段内 {at} 处；要了 {asked}，多出 {slack}；流 {stream}。")
@@ -313,3 +359,42 @@ pub const HINT: vramlab_units::Text = vramlab_units::Text::new(
     "一条横条是一段，长度就是字节；虚线框是卡上还没拿的。指向任何一块看大小，点词跳到那一步，左右键逐步走。",
     "A bar is a segment, its length is bytes; dashed is what the card has left. Point at anything for its size, click a word to go there, step with the arrow keys.",
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocator_strips::presets::PRESETS;
+    use crate::allocator_strips::question::{Engine, Question};
+
+    fn played(preset: &str, engine: Engine, trace: Option<&str>) -> Answered {
+        let mut question = Question::of(PRESETS.iter().find(|it| it.id == preset).unwrap());
+        question.engines = vec![engine];
+        if let Some(trace) = trace {
+            question.trace = trace.to_owned();
+        }
+        Answered::new(&question, usize::MAX).unwrap()
+    }
+
+    /// 1,048,577 B are two multiples of 512 B apart from 1,049,088 B; both round to 1 MiB.
+    #[test]
+    fn sizes_that_would_read_alike_are_told_in_bytes() {
+        let told = sizes([1_048_577, 1_049_088, 2 << 20]).map(|text| text.replace(vramlab_units::show::THIN, " "));
+        assert_eq!(told, ["1 048 577 B", "1 049 088 B", "2 MiB"]);
+        let answered = played("small", Engine::Native, Some("e:1048577"));
+        let said = event(&answered.trace, &answered.runs[0], Lang::En).replace(vramlab_units::show::THIN, " ");
+        assert!(said.starts_with("e asks for 1 048 577 B and gets 1 049 088 B,"), "{said}");
+    }
+
+    /// What a lane says is in use is what its cells paint so: BFC leaves 16 MiB in a chunk of 24, which it does not
+    /// split below twice the request.
+    #[test]
+    fn in_use_is_what_was_asked_for() {
+        let answered = played("holes", Engine::Bfc, Some("a:24M -a b:16M"));
+        let frame = &answered.runs[0].frame;
+        let painted = Painted::of(frame);
+        assert_eq!(painted.in_use, 16 << 20);
+        assert_eq!(painted.in_use + painted.beyond, frame.after.allocated_bytes);
+        let said = lane_states(frame, Lang::En)[0].replace(vramlab_units::show::THIN, " ");
+        assert!(said.contains("· 16 MiB in use · 8 MiB beyond the request"), "{said}");
+    }
+}

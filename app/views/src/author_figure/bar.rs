@@ -1,11 +1,11 @@
 //! Bars, plain or stacked, standing on 0.
 
 use super::Items;
-use super::look::{Brush, named, tick, y_axis};
+use super::look::{Brush, axis_title, named, tick, y_axis};
+use crate::ink;
 use egui::{Align2, Rect, Stroke, Vec2, pos2, vec2};
 use vramlab_kit::{Axis, Plane, Spread, Type};
 use vramlab_lesson::figure::picture::{BarPicture, PartValue};
-use vramlab_lesson::figure::rows::title;
 use vramlab_units::show::readable;
 
 /// A bar with its name takes at least this.
@@ -53,9 +53,11 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, bars: &BarPicture) -> Items {
     let mut items = Items::default();
     let total = |parts: &[PartValue]| parts.iter().map(|part| part.value).sum::<f64>();
     let totals = bars.bars.iter().map(|(_, parts)| total(parts));
-    let (Some(y), Some(x)) =
-        (y_axis(&bars.y, totals.chain([0.0])), Axis::new(Spread::Linear, 0.0, bars.bars.len() as f64))
-    else {
+    let limit = bars.limit.as_ref().map(|(_, value)| *value);
+    let (Some(y), Some(x)) = (
+        y_axis(&bars.y, &bars.unit, totals.chain(limit).chain([0.0])),
+        Axis::new(Spread::Linear, 0.0, bars.bars.len() as f64),
+    ) else {
         return items;
     };
     let (painter, tokens) = (&brush.painter, brush.tokens);
@@ -68,7 +70,7 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, bars: &BarPicture) -> Items {
     );
     let plane = Plane { x, y, rect: plot };
     plane.paint_grid(painter, tokens, &|_| String::new(), &|value| tick(value, &bars.unit));
-    let y_title = title(brush.lang, brush.say(&bars.y.label), &bars.unit);
+    let y_title = axis_title(brush.lang, brush.say(&bars.y.label), &bars.unit);
     brush.text(rect.min, Align2::LEFT_TOP, &y_title, Type::Small, tokens.muted);
     legend_on(brush, rect, bars);
     let clip = painter.with_clip_rect(plot.expand(1.0));
@@ -88,7 +90,20 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, bars: &BarPicture) -> Items {
     if let Some(zero) = plane.pos(0.0, 0.0).filter(|at| plot.expand(1.0).y_range().contains(at.y)) {
         painter.hline(plot.x_range(), zero.y, Stroke::new(1.0, tokens.line));
     }
+    limit_on(brush, &plane, bars);
     items
+}
+
+/// The line that no bar should pass, named at its right end.
+fn limit_on(brush: &Brush<'_>, plane: &Plane, bars: &BarPicture) {
+    let Some((label, value)) = &bars.limit else { return };
+    let Some(at) = plane.pos(0.0, *value).filter(|at| plane.rect.expand(1.0).y_range().contains(at.y)) else { return };
+    let tokens = brush.tokens;
+    brush.painter.hline(plane.rect.x_range(), at.y, tokens.stroke(1.6, tokens.ink));
+    let words = named(brush.lang, brush.say(label), *value, &bars.unit);
+    let place = pos2(plane.rect.right(), at.y - brush.px(2.0));
+    let (painter, font) = (&brush.painter, brush.font(Type::Small));
+    ink::text_on(painter, place, Align2::RIGHT_BOTTOM, words, font, tokens.ink, tokens.surface);
 }
 
 /// Paints one bar and says where its top is.

@@ -1,14 +1,13 @@
 //! Lines over a slider: curves, ceilings, and a marker where the slider stands.
 
 use super::Items;
-use super::look::{Brush, spread, tick, y_axis};
+use super::look::{Brush, axis_title, spread, tick, y_axis};
 use crate::experiment_chart::spread_labels;
 use crate::ink;
 use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
 use vramlab_kit::{Axis, Plane, Type};
 use vramlab_lesson::figure::Style;
 use vramlab_lesson::figure::picture::{Curve, LinePicture};
-use vramlab_lesson::figure::rows::title;
 use vramlab_units::show::readable;
 
 /// From this width on the curves are named at their ends.
@@ -37,8 +36,8 @@ fn axes(seen: Seen<'_>) -> Option<(Axis, Axis)> {
     let line = seen.line;
     let curves = line.curves.iter().chain(seen.start.into_iter().flat_map(|start| &start.curves));
     let drawn = curves.flat_map(|curve| curve.points.iter().filter_map(|(_, y)| *y).chain(curve.now));
-    let x = Axis::new(spread(line.x_scale), line.x_min, line.x_max)?;
-    Some((x, y_axis(&line.y, drawn)?))
+    let x = Axis::new(spread(line.x_scale, &line.x_unit), line.x_min, line.x_max)?;
+    Some((x, y_axis(&line.y, &line.y_unit, drawn)?))
 }
 
 fn layout(brush: &Brush<'_>, rect: Rect, seen: Seen<'_>) -> Layout {
@@ -93,9 +92,9 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, seen: Seen<'_>, hover: Option<Pos2>)
     let (painter, tokens) = (&brush.painter, brush.tokens);
     plane.paint_grid(painter, tokens, &|x| tick(x, &line.x_unit), &|y| tick(y, &line.y_unit));
     painter.hline(at.plot.x_range(), at.plot.bottom(), Stroke::new(1.0, tokens.line));
-    let y_title = title(brush.lang, brush.say(&line.y.label), &line.y_unit);
+    let y_title = axis_title(brush.lang, brush.say(&line.y.label), &line.y_unit);
     brush.text(pos2(rect.left(), rect.top()), Align2::LEFT_TOP, &y_title, Type::Small, tokens.muted);
-    let x_title = title(brush.lang, brush.say(&line.x_label), &line.x_unit);
+    let x_title = axis_title(brush.lang, brush.say(&line.x_label), &line.x_unit);
     brush.text(pos2(at.plot.right(), rect.bottom()), Align2::RIGHT_BOTTOM, &x_title, Type::Small, tokens.muted);
     let inside = painter.with_clip_rect(at.plot.expand(brush.px(3.0)));
     if let Some(start) = seen.start {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use vramlab_kit::paint::{self, Area};
 use vramlab_kit::tokens::Role;
 use vramlab_kit::{Axis, Spread, Tokens, Type};
+use vramlab_lesson::figure::rows::title;
 use vramlab_lesson::figure::{Scale, YAxis};
-use vramlab_units::show::{THIN, number, readable};
-use vramlab_units::{Lang, Localized};
+use vramlab_units::show::{THIN, binary_unit_bytes, bytes_binary, number, readable};
+use vramlab_units::{Bytes, Lang, Localized};
 
 /// What painting needs beside the picture.
 pub struct Brush<'a> {
@@ -130,16 +131,27 @@ pub fn ink_on(tokens: &Tokens, fill: Color32) -> Color32 {
     if (luma(fill) - luma(ink)).abs() > (luma(fill) - luma(surface)).abs() { ink } else { surface }
 }
 
-pub fn spread(scale: Scale) -> Spread {
+pub fn spread(scale: Scale, unit: &str) -> Spread {
     match scale {
+        Scale::Linear if binary_unit_bytes(unit).is_some() => Spread::Binary,
+        Scale::Log10 if binary_unit_bytes(unit).is_some() => Spread::Log2,
         Scale::Linear => Spread::Linear,
         Scale::Log2 => Spread::Log2,
         Scale::Log10 => Spread::Log10,
     }
 }
 
-/// A number at an axis, short; ratios in percent.
+/// The title of an axis. Bytes have their unit at each tick.
+pub fn axis_title(lang: Lang, label: &str, unit: &str) -> String {
+    let is_bytes = binary_unit_bytes(unit).is_some() && !label.is_empty();
+    title(lang, label, if is_bytes { "" } else { unit })
+}
+
+/// A number at an axis, short; ratios in percent, bytes in the unit that fits.
 pub fn tick(value: f64, unit: &str) -> String {
+    if let Some(bytes) = binary_unit_bytes(unit).filter(|_| value >= 0.0) {
+        return bytes_binary(Bytes((value * bytes).round() as u64));
+    }
     if unit == "%" {
         return format!("{}{THIN}%", number(value * 100.0));
     }
@@ -152,16 +164,16 @@ pub fn tick(value: f64, unit: &str) -> String {
 }
 
 /// The vertical axis around `values`, within the author's ends. A linear one of positive values begins at 0.
-pub fn y_axis(y: &YAxis, values: impl Iterator<Item = f64>) -> Option<Axis> {
+pub fn y_axis(y: &YAxis, unit: &str, values: impl Iterator<Item = f64>) -> Option<Axis> {
     let is_linear = y.scale == Scale::Linear;
     let zero = is_linear.then_some(0.0);
     let values: Vec<f64> = values.chain(zero).chain(y.min).chain(y.max).collect();
     let most = values.iter().copied().filter(|value| value.is_finite()).fold(f64::NEG_INFINITY, f64::max);
-    let fitted = Axis::around(spread(y.scale), values);
+    let fitted = Axis::around(spread(y.scale, unit), values);
     // The kit's ends are coarse; the first tick that nothing passes is end enough.
     let top = fitted.and_then(|axis| axis.ticks(8).into_iter().find(|tick| *tick >= most && *tick > axis.min));
     let (min, max) = (y.min.or(fitted.map(|axis| axis.min))?, y.max.or(top).or(fitted.map(|axis| axis.max))?);
-    Axis::new(spread(y.scale), min, max)
+    Axis::new(spread(y.scale, unit), min, max)
 }
 
 /// `KV cache: 12.4 GiB`.
@@ -196,18 +208,29 @@ mod tests {
     #[test]
     fn ticks_are_short() {
         assert_eq!(
-            (tick(0.5, "%").as_str(), tick(20_000.0, "B").as_str(), tick(1_024.0, "1").as_str()),
+            (tick(0.5, "%").as_str(), tick(20_000.0, "ms").as_str(), tick(1_024.0, "1").as_str()),
             ("50\u{2009}%", "20k", "1024")
         );
     }
 
+    /// 65,536 KiB are 64 MiB, and 102,400 MiB are 100 GiB.
+    #[test]
+    fn bytes_have_the_unit_that_fits() {
+        let read = |value: f64, unit: &str| tick(value, unit).replace(THIN, " ");
+        assert_eq!((read(65_536.0, "KiB"), read(102_400.0, "MiB")), ("64 MiB".to_owned(), "100 GiB".to_owned()));
+        assert_eq!((read(0.0, "MiB"), read(1_536.0, "B")), ("0 B".to_owned(), "1.5 KiB".to_owned()));
+        assert_eq!(axis_title(Lang::En, "memory", "MiB"), "memory");
+        let axis = y_axis(&YAxis::default(), "MiB", [700.0].into_iter()).unwrap();
+        assert!(axis.ticks(8).iter().all(|tick| tick % 128.0 == 0.0), "{:?}", axis.ticks(8));
+    }
+
     #[test]
     fn an_axis_of_positive_values_begins_at_zero_and_keeps_the_authors_ends() {
-        let free = y_axis(&YAxis::default(), [3.0, 9.2].into_iter()).unwrap();
+        let free = y_axis(&YAxis::default(), "1", [3.0, 9.2].into_iter()).unwrap();
         assert_eq!((free.min, free.max), (0.0, 10.0));
         let held = YAxis { min: Some(2.0), max: Some(4.0), ..YAxis::default() };
-        let held = y_axis(&held, [3.0, 900.0].into_iter()).unwrap();
+        let held = y_axis(&held, "1", [3.0, 900.0].into_iter()).unwrap();
         assert_eq!((held.min, held.max), (2.0, 4.0));
-        assert!(y_axis(&YAxis { scale: Scale::Log10, ..YAxis::default() }, [0.0, -1.0].into_iter()).is_none());
+        assert!(y_axis(&YAxis { scale: Scale::Log10, ..YAxis::default() }, "1", [0.0, -1.0].into_iter()).is_none());
     }
 }

@@ -1,10 +1,14 @@
 //! What an experiment chart shows: axes, predicted and measured points, the reader's own prediction, marked ranges.
 //! Built from a `gpu` plan and a `trace::Run` by the shell; nothing here is computed from other numbers.
 
-use super::scale::Scale;
+use super::scale::{Scale, Tick};
 use crate::view::DataTable;
+use std::ops::RangeInclusive;
 use vramlab_kit::Role;
-use vramlab_units::{Lang, Localized};
+use vramlab_units::{Bytes, Lang, Localized, show};
+
+/// The unit of thousandths, which are told as per cent.
+pub const PERMILLE: &str = "‰";
 
 /// One axis.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -109,17 +113,46 @@ pub struct ChartData {
 }
 
 impl Axis {
-    /// Bytes by powers of two: their numbers are written as KiB, MiB, GiB.
+    /// Bytes: their numbers are written in B, KiB, MiB, GiB, each with its unit.
     pub fn is_bytes(&self) -> bool {
-        self.unit == "B" && self.scale == Scale::Log2
+        show::binary_unit_bytes(&self.unit).is_some() && !matches!(self.scale, Scale::Category(_))
     }
 
-    /// `useful rate (GB/s)`, with the brackets of the language.
+    /// Whether each tick carries its own unit: bytes, and thousandths, which are read as per cent.
+    pub fn has_units_at_ticks(&self) -> bool {
+        self.is_bytes() || self.unit == PERMILLE
+    }
+
+    /// At most `max` ticks inside `range` (axis coordinates): for bytes at multiples of a power of two.
+    pub fn ticks(&self, range: &RangeInclusive<f64>, max: usize) -> Vec<Tick> {
+        let mut ticks = match (&self.scale, self.is_bytes()) {
+            (Scale::Linear, true) => Scale::binary_ticks(range, max),
+            (Scale::Log10, true) => {
+                let by = std::f64::consts::LOG2_10;
+                Scale::Log2.ticks(&(range.start() * by..=range.end() * by), max)
+            }
+            (scale, _) => scale.ticks(range, max),
+        };
+        for tick in &mut ticks {
+            tick.label = match show::binary_unit_bytes(&self.unit).filter(|_| self.is_bytes() && tick.value >= 0.0) {
+                Some(bytes) => show::bytes_binary(Bytes((tick.value * bytes).round() as u64)),
+                None if self.unit == PERMILLE => show::with_unit(tick.value / 1000.0, "%"),
+                None => continue,
+            };
+        }
+        ticks
+    }
+
+    /// `useful rate (GB/s)`, with the brackets of the language. A unit that stands at the ticks is not said again.
     pub fn title(&self, lang: Lang) -> String {
+        if self.has_units_at_ticks() { self.label.get(lang).to_owned() } else { self.column(lang) }
+    }
+
+    /// The head of a column of plain numbers.
+    fn column(&self, lang: Lang) -> String {
         let label = self.label.get(lang);
         match (self.unit.as_str(), lang) {
             ("" | "1", _) => label.to_owned(),
-            _ if self.is_bytes() => label.to_owned(),
             (unit, Lang::Zh) => format!("{label}（{unit}）"),
             (unit, Lang::En) => format!("{label} ({unit})"),
         }
@@ -133,7 +166,8 @@ impl Axis {
         let text = six_digits(value);
         match self.unit.as_str() {
             "" | "1" => text,
-            unit => format!("{text}{}{unit}", vramlab_units::show::THIN),
+            PERMILLE => show::with_unit(value / 1000.0, "%"),
+            unit => format!("{text}{}{unit}", show::THIN),
         }
     }
 }
@@ -152,7 +186,7 @@ impl ChartData {
         };
         let header = vec![
             text("系列", "series"),
-            self.x.title(lang),
+            self.x.column(lang),
             with_unit(text("预测", "predicted")),
             with_unit(text("实测中位数", "measured median")),
             with_unit(format!("{spread} ↓")),
@@ -212,6 +246,23 @@ mod tests {
         assert_eq!(axis.exact(0.000_123_456_7), "0.000123457\u{2009}GB/s");
         assert_eq!(axis.exact(1_234_567.0), "1234567\u{2009}GB/s");
         assert_eq!(axis.exact(f64::NAN), "–\u{2009}GB/s");
+    }
+
+    /// 65,536 KiB are 64 MiB, 102,400 MiB are 100 GiB, 750 thousandths are 75 %; and 3 and 10 million bytes are no
+    /// places for a tick.
+    #[test]
+    fn bytes_and_thousandths_have_the_unit_that_fits() {
+        let read = |unit: &str, scale: Scale, low: f64, high: f64| -> Vec<String> {
+            let range = scale.to_axis(low).unwrap()..=scale.to_axis(high).unwrap();
+            let axis = Axis { unit: unit.into(), scale, ..Axis::default() };
+            axis.ticks(&range, 5).into_iter().map(|tick| tick.label.replace(show::THIN, " ")).collect()
+        };
+        assert_eq!(read("KiB", Scale::Log2, 4096.0, 65_536.0), ["4 MiB", "8 MiB", "16 MiB", "32 MiB", "64 MiB"]);
+        assert_eq!(read("MiB", Scale::Linear, 0.0, 142_628.0), ["0 B", "32 GiB", "64 GiB", "96 GiB", "128 GiB"]);
+        assert_eq!(read("B", Scale::Log10, 2e6, 2e7), ["2 MiB", "4 MiB", "8 MiB", "16 MiB"]);
+        assert_eq!(read(PERMILLE, Scale::Linear, 0.0, 800.0), ["0 %", "20 %", "40 %", "60 %", "80 %"]);
+        let axis = Axis { label: Localized::both("块", "block"), unit: "MiB".into(), ..Axis::default() };
+        assert_eq!((axis.title(Lang::En).as_str(), axis.column(Lang::En).as_str()), ("block", "block (MiB)"));
     }
 
     #[test]

@@ -10,7 +10,9 @@ mod readout;
 mod scale;
 mod sketch;
 
-pub use data::{Axis, Band, Ceiling, ChartData, Measured, Predicted, ReaderGap, ReaderMark, Series, SeriesColor};
+pub use data::{
+    Axis, Band, Ceiling, ChartData, Measured, PERMILLE, Predicted, ReaderGap, ReaderMark, Series, SeriesColor,
+};
 pub(crate) use layout::spread_labels;
 pub use scale::{Scale, Tick};
 pub use sketch::Sketch;
@@ -186,7 +188,7 @@ struct Margins {
 impl Margins {
     fn new(ui: &Ui, tokens: &Tokens, lang: Lang, data: &ChartData, window: &Window, width: f32) -> Self {
         let mono = tokens.font(Type::MonoSmall);
-        let ticks = data.y.scale.ticks(&window.y, 8);
+        let ticks = data.y.ticks(&window.y, 8);
         let widest =
             ticks.iter().map(|tick| ink::text_width(ui.painter(), &tick.label, mono.clone())).fold(0.0, f32::max);
         let small = tokens.font(Type::Small);
@@ -195,15 +197,17 @@ impl Margins {
         let has_direct_labels = data.series.len() > 1 && names < width * 0.22 && !layout::is_bars(data);
         let rows = readout::legend(data, lang, !has_direct_labels);
         let is_one_row = legend_width(ui.painter(), tokens, &rows) < width * 0.6;
+        let left = widest + tokens.px(14.0);
+        let right = if has_direct_labels { names + tokens.space.s } else { tokens.px(12.0) };
         Self {
-            left: widest + tokens.px(14.0),
-            right: if has_direct_labels { names + tokens.space.s } else { tokens.px(12.0) },
+            left,
+            right,
             top: if is_one_row {
                 tokens.px(30.0)
             } else {
                 tokens.px(30.0) + legend_rows(ui.painter(), tokens, &rows, width)
             },
-            bottom: tokens.px(42.0),
+            bottom: paint::names_height(ui.painter(), tokens, data, width - left - right) + tokens.px(20.0),
             has_direct_labels,
         }
     }

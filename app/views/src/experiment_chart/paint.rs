@@ -8,7 +8,7 @@ use crate::ink;
 use egui::{Align2, Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 use vramlab_kit::paint::dashed_rect;
 use vramlab_kit::{Tokens, Type};
-use vramlab_units::{Bytes, Lang, show};
+use vramlab_units::Lang;
 
 /// What painting needs beside the data.
 pub struct Brush<'a> {
@@ -32,7 +32,7 @@ impl Brush<'_> {
         let plot = frame.plot;
         let font = tokens.font(Type::MonoSmall);
         let n_rows = (plot.height() / tokens.px(30.0)) as usize;
-        for tick in frame.y.ticks(&frame.window.y, n_rows.clamp(2, 8)) {
+        for tick in data.y.ticks(&frame.window.y, n_rows.clamp(2, 8)) {
             let Some(y) = frame.y_from_value(tick.value) else { continue };
             painter.hline(plot.x_range(), painter.round_to_pixel_center(y), Stroke::new(1.0, tokens.grid));
             let place = pos2(plot.left() - tokens.space.xs, y);
@@ -41,7 +41,7 @@ impl Brush<'_> {
         self.x_ticks(frame, data);
         painter.hline(plot.x_range(), painter.round_to_pixel_center(plot.bottom()), Stroke::new(1.0, tokens.line));
         let small = tokens.font(Type::Small);
-        let place = pos2(plot.right(), plot.bottom() + tokens.px(22.0));
+        let place = pos2(plot.right(), plot.bottom() + names_height(painter, tokens, data, plot.width()));
         ink::text(painter, place, Align2::RIGHT_TOP, data.x.title(*lang), small, tokens.muted);
     }
 
@@ -50,9 +50,9 @@ impl Brush<'_> {
         let plot = frame.plot;
         let is_category = matches!(frame.x, Scale::Category(_));
         let font = tokens.font(if is_category { Type::Small } else { Type::MonoSmall });
-        let is_bytes = data.x.is_bytes();
-        let most = ((plot.width() / tokens.px(if is_bytes { 60.0 } else { 44.0 })) as usize).clamp(2, 14);
-        let ticks = frame.x.ticks(&frame.window.x, most);
+        let wide = if data.x.has_units_at_ticks() { 60.0 } else { 44.0 };
+        let most = ((plot.width() / tokens.px(wide)) as usize).clamp(2, 14);
+        let ticks = data.x.ticks(&frame.window.x, most);
         let room = plot.width() / ticks.len().max(1) as f32;
         for tick in ticks {
             let Some(x) = frame.x_from_value(tick.value).filter(|x| plot.x_range().contains(*x)) else { continue };
@@ -60,8 +60,7 @@ impl Brush<'_> {
                 let tip = plot.bottom() + tokens.px(4.0);
                 painter.vline(painter.round_to_pixel_center(x), plot.bottom()..=tip, Stroke::new(1.0, tokens.line));
             }
-            let label = if is_bytes { show::bytes_binary(Bytes(tick.value as u64)) } else { tick.label };
-            let galley = painter.layout(label, font.clone(), tokens.muted, (room - 4.0).max(20.0));
+            let galley = painter.layout(tick.label, font.clone(), tokens.muted, (room - 4.0).max(20.0));
             let place = pos2(x - galley.size().x / 2.0, plot.bottom() + tokens.px(6.0));
             painter.galley(place, galley, tokens.muted);
         }
@@ -283,6 +282,14 @@ impl Brush<'_> {
         let corner = CornerRadius::same(self.tokens.control_radius);
         self.painter.rect_stroke(rect, corner, self.tokens.stroke(1.5, self.tokens.accent), StrokeKind::Inside);
     }
+}
+
+/// From the plot down to the title of its x axis: names of categories take as many lines as they need.
+pub fn names_height(painter: &Painter, tokens: &Tokens, data: &ChartData, plot_width: f32) -> f32 {
+    let Scale::Category(names) = &data.x.scale else { return tokens.px(22.0) };
+    let room = (plot_width / names.len().max(1) as f32 - 4.0).max(20.0);
+    let height = |name: &String| painter.layout(name.clone(), tokens.font(Type::Small), tokens.muted, room).size().y;
+    (names.iter().map(height).fold(0.0, f32::max) + tokens.px(7.0)).max(tokens.px(22.0))
 }
 
 /// Every point of every series, where it is drawn.

@@ -79,6 +79,20 @@ impl Scale {
     }
 }
 
+impl Scale {
+    /// Linear ticks at multiples of a power of two, at most `max` and one.
+    pub fn binary_ticks(range: &RangeInclusive<f64>, max: usize) -> Vec<Tick> {
+        let (low, high) = (*range.start(), *range.end());
+        let span = high - low;
+        if !(span.is_finite() && span > 0.0) {
+            return Vec::new();
+        }
+        let step = ((span / max.max(2) as f64).log2() - 1e-9).ceil().exp2();
+        let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
+        (first..=last).map(|n| plain_tick(n as f64 * step)).collect()
+    }
+}
+
 fn linear_ticks(range: &RangeInclusive<f64>, max: usize) -> Vec<Tick> {
     let (low, high) = (*range.start(), *range.end());
     let span = high - low;

@@ -126,7 +126,7 @@ fn axis(levels: &[Level], quantity: Quantity, spread: Spread) -> Axis {
     // Waits begin at a nanosecond, two cycles: room for what does not wait at all.
     let log_min = if quantity == Quantity::Latency { 1.0 } else { 10_f64.powf((min * 0.9).log10().floor()) };
     let (low, high) = match spread {
-        Spread::Linear => (0.0, max),
+        Spread::Linear | Spread::Binary => (0.0, max),
         Spread::Log2 | Spread::Log10 => (log_min, max),
     };
     let fallback = Axis { spread: Spread::Linear, min: 0.0, max: 1.0 };
