@@ -62,7 +62,7 @@ impl Geometry {
             let (x, leaf_width) = if has_node { (leaf_x, width - leaf_x) } else { (0.0, node_width) };
             let leaf_height = if has_node || is_narrow { LEAF } else { LAST };
             let leaf = Rect::from_min_size(pos2(origin.x + x, leaf_y), vec2(leaf_width, px(leaf_height)));
-            y = leaf.bottom().max(node.map_or(0.0, |node| node.bottom())) + px(GAP);
+            y = node.map_or(leaf.bottom(), |node| node.bottom().max(leaf.bottom())) + px(GAP);
             rows.push(Row { node, leaf });
         }
         let rect = Rect::from_min_size(origin, vec2(width, y - px(GAP) - origin.y));
