@@ -1,7 +1,7 @@
 //! What to do: whether other settings would have helped, and the one thing to do first about a refusal.
 
 use crate::analysis::{Analysis, Cache};
-use crate::findings::thousands;
+pub use crate::findings::thousands;
 use crate::model::Snapshot;
 use crate::oom::{Cause, Oom};
 use crate::peak::{By, holders};

@@ -106,12 +106,13 @@ fn room(oom: &Oom) -> (String, String) {
                 ),
             )
         }
-        None => (format!("{zh}，其下至少还剩 {left}"), format!("{en}, with at least {left} left under it")),
+        None if oom.is_limit_given => (format!("{zh}，其下还剩 {left}"), format!("{en}, with {left} left under it")),
+        None => (zh, en),
     }
 }
 
 /// 1,234,567.
-pub(crate) fn thousands(n: u64) -> String {
+pub fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let comma = |idx: usize| idx > 0 && (digits.len() - idx).is_multiple_of(3);
     digits.char_indices().map(|(idx, digit)| if comma(idx) { format!(",{digit}") } else { digit.to_string() }).collect()

@@ -195,8 +195,8 @@ impl Message {
     fn first(&self) -> Localized {
         let (zh, en) = match self.cause() {
             Cause::Fragmentation => (
-                "设 PYTORCH_ALLOC_CONF=expandable_segments:True；空闲的够，只是散着",
-                "set PYTORCH_ALLOC_CONF=expandable_segments:True: enough is free, in pieces",
+                "试试 PYTORCH_ALLOC_CONF=expandable_segments:True：空闲的够，只是散着",
+                "try PYTORCH_ALLOC_CONF=expandable_segments:True, for enough is free, in pieces",
             ),
             Cause::TooBig => {
                 ("把这次申请改小：整张卡也给不了", "make this request smaller: the whole card could not give it")

@@ -17,6 +17,8 @@ pub struct Oom {
     /// limit; it is at least the most that was ever reserved, and [`Evidence::device_free`] is what that leaves, or what
     /// the limit leaves that the reader gave.
     pub is_capped: bool,
+    /// The reader said what the process was allowed.
+    pub is_limit_given: bool,
     pub evidence: Evidence,
     pub cause: Cause,
     /// The cause under another limit, where the unknown limit decides.
@@ -69,7 +71,16 @@ fn judged(snapshot: &Snapshot, analysis: &Analysis, options: &Options, idx: usiz
     let is_open = is_capped && options.limit.is_none();
     let cause = classify(&evidence);
     let otherwise = if is_open { under_more(&evidence, cause, wanted) } else { None };
-    Oom { event: idx, device_free, is_capped, evidence, cause, otherwise, metrics }
+    Oom {
+        event: idx,
+        device_free,
+        is_capped,
+        is_limit_given: options.limit.is_some(),
+        evidence,
+        cause,
+        otherwise,
+        metrics,
+    }
 }
 
 /// A limit that refused left less than the segment that was wanted. What would that most be called?

@@ -61,14 +61,12 @@ fn focus(desk: &mut Desk) {
 #[test]
 fn the_answer_stands_on_top() {
     let desk = dropped("kv_cat");
-    for text in ["peak allocated: 1314193408\u{2009}B", "peak reserved: 41213231104\u{2009}B", "events: 14941"] {
+    for text in ["peak allocated: 1314193408\u{2009}B", "peak reserved: 41213231104\u{2009}B", "events: 14,941"] {
         assert!(desk.has(text), "{text}");
     }
     let what_if = desk.said()["snapshot"]["what_if"].clone();
     let reserved = |settings: &str| what_if[settings].as_u64().unwrap_or_else(|| panic!("{settings}: {what_if}"));
-    // Blocks from before the recording are asked for afresh, so the start may differ by a few segments.
-    let recorded = 41_213_231_104_u64;
-    assert!(reserved("").abs_diff(recorded) < recorded / 200, "{what_if}");
+    assert!(what_if[""].is_null(), "it was recorded with the defaults: {what_if}");
     assert!(reserved("expandable_segments:True") < 2_000_000_000, "{what_if}");
     assert!(reserved("roundup_power2_divisions:4") < 9_000_000_000, "{what_if}");
     assert!(desk.has("4 blocks, 66\u{2009}MiB in all, stand from before the recording"));

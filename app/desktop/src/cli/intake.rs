@@ -26,6 +26,9 @@ pub fn run(files: &[PathBuf], say: &Say) -> anyhow::Result<Exit> {
         is_fine &= use_of(sniffed.kind) != Use::No;
         if !say.is_json {
             tell(path, &sniffed, say);
+            if let Some(message) = super::snapshot::message::of(&bytes) {
+                super::snapshot::message::lines(&message, say);
+            }
         }
         all.push(as_json(&name, &sniffed, n_bytes));
     }

@@ -12,8 +12,9 @@ use vramlab_kit::paint;
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
 use vramlab_kit::widgets::key_number;
 use vramlab_snapshot::Snapshot;
+use vramlab_snapshot::advice;
 use vramlab_snapshot::analysis::{Analysis, Cache, cache};
-use vramlab_snapshot::findings::{Finding, Kind, findings};
+use vramlab_snapshot::findings::{Finding, Kind, findings, nothing};
 use vramlab_snapshot::peak::{By, Holder, holders};
 use vramlab_snapshot::what_if::{USUAL, WhatIf, replay_under};
 use vramlab_units::{Bytes, Lang, Text, show};
@@ -26,25 +27,19 @@ const SENTENCE: Text = Text::new(
     "最多同时用了 {peak}：{roles}。占得最多的一处是 {site}：{size}（{share}）。",
     "At most {peak} was in use at once: {roles}. Most came from {site}: {size} ({share}).",
 );
+const AT_OOM: Text = Text::new(
+    "OOM 时（事件 {at}）用着 {peak}：{roles}。占得最多的一处是 {site}：{size}（{share}）。",
+    "At the OOM (event {at}) {peak} was in use: {roles}. Most came from {site}: {size} ({share}).",
+);
 const ROLE: Text = Text::new("{name} {size}", "{name} {size}");
 const AND: Text = Text::new("，", ", ");
-const MISS: Text = Text::new(
-    "最后一次向设备要内存时，缓存里有 {free} 空闲，申请的是 {asked}：{small} 都在放不下它的空洞里，最大的只有 {hole}。",
-    "When memory was last asked of the device, {free} lay free in the cache and {asked} was wanted: {small} of it in holes too small for that, the largest {hole}.",
-);
-const FITS: Text =
-    Text::new("录制里没有向设备要过内存。", "No memory was asked of the device while this was recorded.");
-const NO_FINDING: Text = Text::new(
-    "没有发现问题 · 没有显存不足，也没有逐步增长",
-    "nothing found · no request was refused, and nothing grows from step to step",
-);
 const OOM: Text = Text::new("显存不足 · ", "out of memory · ");
 const LEAKS: Text = Text::new("疑似泄漏 · ", "suspected leak · ");
 const GROWS: Text = Text::new("逐步增长 · ", "it grows · ");
 const WHAT_IF: Text = Text::new("换个设置会保留多少", "What other settings would have reserved");
 const RECORDED: Text = Text::new("录制时的设置", "as recorded");
-const DEFAULTS: Text = Text::new("默认设置", "the defaults");
 const REFUSED: Text = Text::new("{size}，{n} 次放不下", "{size}, {n} refused");
+const CURES: Text = Text::new("{size}，都放得下", "{size}, all fit");
 const REPLAYED: Text = Text::new(
     "每一行都是把录下的同一串申请在该设置下重放一遍；重放与录制逐个地址核对：{right}/{all} 相同。",
     "Each row replays the recorded requests under that setting. The replay under the recorded one was checked address by address: {right} of {all} agree.",
@@ -69,10 +64,10 @@ pub struct Answers {
 
 impl Answers {
     pub fn of(snapshot: &Snapshot, analysis: &Analysis) -> Self {
-        let peak = analysis.timeline.peak();
+        let at = analysis.moment().at;
         Self {
-            roles: holders(snapshot, analysis, peak, By::Role),
-            sites: holders(snapshot, analysis, peak, By::Site),
+            roles: holders(snapshot, analysis, at, By::Role),
+            sites: holders(snapshot, analysis, at, By::Site),
             cache: cache(snapshot, analysis),
             findings: findings(snapshot, analysis),
             before: analysis
@@ -87,7 +82,7 @@ impl Answers {
 
     /// The roles were judged anew.
     pub fn judge_roles(&mut self, snapshot: &Snapshot, analysis: &Analysis) {
-        self.roles = holders(snapshot, analysis, analysis.timeline.peak(), By::Role);
+        self.roles = holders(snapshot, analysis, analysis.moment().at, By::Role);
     }
 
     /// What each setting would have reserved at most, bytes; nothing before the replays are done.
@@ -110,7 +105,7 @@ impl Answers {
         self.waits_for = Some(from);
         platform.aside(Box::new(move || {
             let of = |settings: &str| {
-                let config = Config::parse(settings).ok()?;
+                let config = Config::parse(settings).ok().filter(|config| *config != analysis.config)?;
                 Some((settings.to_owned(), replay_under(&snapshot, &analysis, &config)))
             };
             // Nobody waits any more if another file was opened meanwhile.
@@ -138,25 +133,27 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, snapshot: &Snapshot, analysi
                 (PEAK, bytes(peak), Some(peak)),
                 (RESERVED, bytes(reserved), Some(reserved)),
                 (UNUSED, bytes(unused), Some(unused)),
-                (EVENTS, n_events.to_string(), None),
+                (EVENTS, advice::thousands(n_events as u64), None),
             ] {
                 let exact = exact.map(|exact| format!("{exact}\u{2009}B"));
                 key_number(ui, tokens, label.get(lang), &value, exact.as_deref(), Verdict::Neutral);
             }
         });
         ui.add_space(tokens.space.s);
-        parts::body(ui, tokens, &peak_sentence(lang, peak, answers), tokens.ink);
+        parts::body(ui, tokens, &held_sentence(lang, analysis, answers), tokens.ink);
         ui.add_space(tokens.space.xs);
-        parts::body(ui, tokens, &cache_sentence(lang, answers), tokens.ink);
+        parts::body(ui, tokens, &cache_sentence(lang, analysis, answers), tokens.ink);
         ui.add_space(tokens.space.s);
-        findings_ui(ui, tokens, lang, answers);
+        findings_ui(ui, tokens, lang, (snapshot, analysis), answers);
     });
     ui.add_space(tokens.space.m);
     what_if_ui(ui, tokens, lang, analysis, answers, reserved);
 }
 
-/// The peak and who held it.
-fn peak_sentence(lang: Lang, peak: u64, answers: &Answers) -> String {
+/// Who held what was in use at the refusal, or at the peak.
+fn held_sentence(lang: Lang, analysis: &Analysis, answers: &Answers) -> String {
+    let moment = analysis.moment();
+    let sentence = if moment.is_oom { AT_OOM } else { SENTENCE };
     let role = |holder: &Holder| {
         ROLE.get(lang).replace("{name}", holder.label.get(lang)).replace("{size}", &bytes(holder.bytes))
     };
@@ -164,27 +161,33 @@ fn peak_sentence(lang: Lang, peak: u64, answers: &Answers) -> String {
     // What has no stack has no place to go and look.
     let named = answers.sites.iter().find(|holder| holder.key.0 != 0);
     let Some(site) = named.or(answers.sites.first()) else { return String::new() };
-    SENTENCE
+    sentence
         .get(lang)
-        .replace("{peak}", &bytes(peak))
+        .replace("{at}", &advice::thousands(moment.at as u64))
+        .replace("{peak}", &bytes(analysis.timeline.allocated.value(moment.at)))
         .replace("{roles}", &roles.join(AND.get(lang)))
         .replace("{site}", site.label.get(lang))
         .replace("{size}", &bytes(site.bytes))
         .replace("{share}", &show::with_unit(site.share, "%"))
 }
 
-fn cache_sentence(lang: Lang, answers: &Answers) -> String {
-    let Some(miss) = answers.cache.miss else { return FITS.get(lang).to_owned() };
-    MISS.get(lang)
-        .replace("{free}", &bytes(answers.cache.map.metrics.inactive))
-        .replace("{asked}", &bytes(miss.bytes))
-        .replace("{small}", &bytes(miss.too_small))
-        .replace("{hole}", &bytes(miss.largest_hole))
+fn cache_sentence(lang: Lang, analysis: &Analysis, answers: &Answers) -> String {
+    let words = advice::cache(analysis, &answers.cache);
+    // It begins a sentence here.
+    let mut letters = words.get(lang).chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}{}", letters.as_str(), if lang == Lang::Zh { "。" } else { "." })
 }
 
-fn findings_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, answers: &Answers) {
+fn findings_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    (snapshot, analysis): (&Snapshot, &Analysis),
+    answers: &Answers,
+) {
     if answers.findings.is_empty() {
-        widgets::verdict(ui, tokens, Verdict::Good, NO_FINDING.get(lang));
+        widgets::verdict(ui, tokens, Verdict::Good, nothing(analysis).get(lang));
     }
     for finding in answers.findings.iter().take(4) {
         let (tone, word) = match finding.kind {
@@ -197,6 +200,10 @@ fn findings_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, answers: &Answers) {
         let words = format!("{}{what}{end}{why}{}", word.get(lang), end.trim_end());
         widgets::verdict(ui, tokens, tone, &words);
     }
+    if let Some(first) = advice::first(snapshot, analysis, answers.what_if.as_deref().unwrap_or_default()) {
+        ui.add_space(tokens.space.xs);
+        parts::body(ui, tokens, first.get(lang), tokens.ink);
+    }
 }
 
 fn what_if_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, analysis: &Analysis, answers: &Answers, reserved: u64) {
@@ -205,14 +212,20 @@ fn what_if_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, analysis: &Analysis, ans
     widgets::card(ui, tokens, |ui| {
         parts::heading(ui, tokens, WHAT_IF.get(lang));
         let share = |bytes: u64| (bytes as f64 / most as f64) as f32;
-        let value = |row: &WhatIf| match (bytes(row.peak_reserved), row.n_ooms) {
-            (size, 0) => size,
-            (size, n) => REFUSED.get(lang).replace("{size}", &size).replace("{n}", &n.to_string()),
+        parts::body(ui, tokens, &settings_sentence(lang, analysis, rows, reserved), tokens.ink);
+        ui.add_space(tokens.space.xs);
+        let n_refused = analysis.ooms.len() as u64;
+        let value = |size: u64, n_ooms: u64| {
+            let words = match (n_ooms, n_refused) {
+                (0, 0) => return bytes(size),
+                (0, _) => CURES,
+                _ => REFUSED,
+            };
+            words.get(lang).replace("{size}", &bytes(size)).replace("{n}", &n_ooms.to_string())
         };
-        let mut lines = vec![(RECORDED.get(lang), share(reserved), bytes(reserved))];
+        let mut lines = vec![(RECORDED.get(lang), share(reserved), value(reserved, n_refused))];
         for (settings, row) in rows {
-            let name = if settings.is_empty() { DEFAULTS.get(lang) } else { settings };
-            lines.push((name, share(row.peak_reserved), value(row)));
+            lines.push((advice::name(settings, lang), share(row.peak_reserved), value(row.peak_reserved, row.n_ooms)));
         }
         // The bars begin and end at one place, so that their lengths compare.
         let width = |text: &str| paint::text(ui, tokens, Type::Mono, tokens.ink, text).size().x;
@@ -229,6 +242,18 @@ fn what_if_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, analysis: &Analysis, ans
     });
 }
 
+/// Which setting serves best, and under what limit they were tried.
+fn settings_sentence(lang: Lang, analysis: &Analysis, rows: &[(String, WhatIf)], reserved: u64) -> String {
+    let said = advice::settings(analysis, rows, reserved);
+    let (said, limit) = (said.get(lang), advice::limit(analysis));
+    match (limit, lang) {
+        (Some(limit), Lang::Zh) => format!("{said}（{}）。", limit.get(lang)),
+        (Some(limit), Lang::En) => format!("{said} ({}).", limit.get(lang)),
+        (None, Lang::Zh) => format!("{said}。"),
+        (None, Lang::En) => format!("{said}."),
+    }
+}
+
 /// A setting, a bar as long as what it reserves, and the number. In a narrow card the bar goes under its name.
 fn row_ui(ui: &mut Ui, tokens: &Tokens, (name, value): (&str, &str), share: f32, value_width: f32, is_own: bool) {
     let is_narrow = ui.available_width() < tokens.px(560.0);
@@ -238,7 +263,7 @@ fn row_ui(ui: &mut Ui, tokens: &Tokens, (name, value): (&str, &str), share: f32,
     let number = paint::text(ui, tokens, Type::Mono, tokens.ink, value);
     let room = rect.width() - value_width - tokens.space.m;
     let line = if is_narrow { rect.top() + tokens.px(12.0) } else { rect.center().y };
-    let width = if is_narrow { room } else { tokens.px(230.0) };
+    let width = if is_narrow { room } else { tokens.px(250.0) };
     let label = paint::elided(ui, tokens, Type::Note, tokens.ink, name, width);
     ui.painter().galley(pos2(rect.left(), line - label.size().y / 2.0), label, tokens.ink);
     ui.painter().galley(pos2(rect.right() - number.size().x, line - number.size().y / 2.0), number, tokens.ink);

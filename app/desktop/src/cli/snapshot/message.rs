@@ -34,6 +34,11 @@ pub fn tell(message: &Message, name: &str, say: &Say) {
     }
     say.data(&say.ink(Ink::Strong, &plain(&wrap(name, COLUMNS, ""))));
     say.data("");
+    lines(message, say);
+}
+
+/// Cause, numbers, what to do first.
+pub fn lines(message: &Message, say: &Say) {
     for (title, text) in message.told() {
         say.data(&format!("  {}", labelled(2, say.text(title), LABELS, text.get(say.lang))));
     }

@@ -174,6 +174,7 @@ fn holders_table(answer: &Answer, top: usize, lang: Lang) -> String {
         let sum = |of: fn(&Holder) -> u64| rest.iter().map(|holder| of(holder)).sum::<u64>();
         let others = match lang {
             Lang::Zh => format!("其余 {} 处", rest.len()),
+            Lang::En if rest.len() == 1 => "1 other".to_owned(),
             Lang::En => format!("{} others", rest.len()),
         };
         rows.push(vec![
