@@ -8,7 +8,7 @@ use crate::model::{Action, Frame, Snapshot};
 use crate::peak::{By, Holder, holders};
 use crate::sites::SiteId;
 use std::collections::BTreeMap;
-use vramlab_units::Localized;
+use vramlab_units::{Bytes, Localized, show};
 
 /// A snapshot at a moment.
 #[derive(Clone, Copy)]
@@ -95,6 +95,8 @@ pub struct Whole {
     pub n_requests: u64,
     pub requested: u64,
     pub n_ooms: usize,
+    /// In blocks from before the first event.
+    pub before: u64,
 }
 
 /// A setting that differs; nothing where the file does not name it.
@@ -119,6 +121,29 @@ impl Comparison {
     /// Both asked for the same: what differs is the allocator's doing.
     pub fn is_same_program(&self) -> bool {
         (self.first.n_requests, self.first.requested) == (self.second.n_requests, self.second.requested)
+    }
+
+    /// What equal requests mean: the allocator makes the difference only where both began alike and a setting differs.
+    pub fn same_told(&self) -> Option<Localized> {
+        if !self.is_same_program() {
+            return None;
+        }
+        if self.first.before != self.second.before {
+            let (a, b) = (show::bytes_binary(Bytes(self.first.before)), show::bytes_binary(Bytes(self.second.before)));
+            return Some(Localized::both(
+                format!("录制中的申请一样多，但录制前就占着的不同：{a} 和 {b}"),
+                format!("as many requests in the recording, but {a} against {b} stood from before it"),
+            ));
+        }
+        let (is_same, is_set) = (self.first == self.second, !self.settings.is_empty());
+        Some(match (is_same, is_set) {
+            (true, false) => Localized::both("两份没有差别", "the two do not differ"),
+            (_, true) => Localized::both(
+                "申请一样多、一样大，差别在分配器的设置",
+                "as many and as large requests, so the allocator's settings make the difference",
+            ),
+            (false, false) => Localized::both("申请一样多、一样大", "as many and as large requests"),
+        })
     }
 }
 
@@ -145,8 +170,7 @@ fn whole(side: Side<'_>) -> Whole {
     let timeline = &side.analysis.timeline;
     let events = side.analysis.events(side.snapshot);
     let requests = events.iter().filter(|event| event.action == Action::Alloc);
-    let (n_requests, requested) =
-        requests.fold((0, 0_u64), |(n, sum), event| (n + 1, sum.saturating_add(event.size)));
+    let (n_requests, requested) = requests.fold((0, 0_u64), |(n, sum), event| (n + 1, sum.saturating_add(event.size)));
     let most = |series: &crate::timeline::Series| series.range(0, usize::MAX).map_or(0, |(_, most)| most);
     Whole {
         at: side.at,
@@ -158,6 +182,7 @@ fn whole(side: Side<'_>) -> Whole {
         n_requests,
         requested,
         n_ooms: side.analysis.ooms.len(),
+        before: side.analysis.lives.iter().filter(|life| life.from.is_none()).map(|life| life.size).sum(),
     }
 }
 

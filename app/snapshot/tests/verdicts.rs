@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use vramlab_alloc::caching::Config;
 use vramlab_snapshot::advice::{change, cure, first, limit, settings};
 use vramlab_snapshot::analysis::cache;
+use vramlab_snapshot::compare::{Side, compare};
 use vramlab_snapshot::findings::{findings, nothing};
 use vramlab_snapshot::oom::Cause;
 use vramlab_snapshot::what_if::{USUAL, WhatIf, replay_under};
@@ -157,4 +158,15 @@ fn pasted_messages_tell_their_cause() {
         let (_, analysis) = of(name, message.allowed.map(|allowed| allowed.bytes / MIB));
         assert_eq!(analysis.ooms[0].cause, cause, "{name}: the recording under that limit says the same");
     }
+}
+
+/// `kv_cat` began with 66 MiB that `kv_cat_expandable` did not have; a file against itself does not differ.
+#[test]
+fn equal_requests_alone_do_not_blame_the_allocator() {
+    let (kept, other) = (of("kv_cat", None), of("kv_cat_expandable", None));
+    let found = compare(Side::at_peak(&kept.0, &kept.1), Side::at_peak(&other.0, &other.1));
+    let said = found.same_told().unwrap();
+    assert!(plain(said.get(Lang::En)).contains("66 MiB against 0 B stood from before"), "{said:?}");
+    let itself = compare(Side::at_peak(&kept.0, &kept.1), Side::at_peak(&kept.0, &kept.1));
+    assert_eq!(itself.same_told().unwrap().get(Lang::En), "the two do not differ");
 }

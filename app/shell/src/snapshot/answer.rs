@@ -257,20 +257,23 @@ fn settings_sentence(lang: Lang, analysis: &Analysis, rows: &[(String, WhatIf)],
 /// A setting, a bar as long as what it reserves, and the number. In a narrow card the bar goes under its name.
 fn row_ui(ui: &mut Ui, tokens: &Tokens, (name, value): (&str, &str), share: f32, value_width: f32, is_own: bool) {
     let is_narrow = ui.available_width() < tokens.px(560.0);
-    let height = tokens.px(if is_narrow { 40.0 } else { 26.0 });
+    let height = tokens.px(if is_narrow { 42.0 } else { 26.0 });
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(egui::Role::Label, true, format!("{name}: {value}")));
     let number = paint::text(ui, tokens, Type::Mono, tokens.ink, value);
     let room = rect.width() - value_width - tokens.space.m;
+    // In a narrow card the number stands on the bar's line, so that the name has its own.
+    let number_line = if is_narrow { rect.top() + tokens.px(32.0) } else { rect.center().y };
     let line = if is_narrow { rect.top() + tokens.px(12.0) } else { rect.center().y };
-    let width = if is_narrow { room } else { tokens.px(250.0) };
+    let width = if is_narrow { rect.width() } else { tokens.px(250.0) };
     let label = paint::elided(ui, tokens, Type::Note, tokens.ink, name, width);
     ui.painter().galley(pos2(rect.left(), line - label.size().y / 2.0), label, tokens.ink);
-    ui.painter().galley(pos2(rect.right() - number.size().x, line - number.size().y / 2.0), number, tokens.ink);
+    ui.painter().galley(pos2(rect.right() - number.size().x, number_line - number.size().y / 2.0), number, tokens.ink);
     let bar = match is_narrow {
-        true => {
-            Rect::from_min_max(pos2(rect.left(), rect.top() + tokens.px(26.0)), rect.right_bottom() - vec2(0.0, 4.0))
-        }
+        true => Rect::from_min_max(
+            pos2(rect.left(), rect.top() + tokens.px(26.0)),
+            pos2(rect.left() + room, rect.bottom() - tokens.px(4.0)),
+        ),
         false => Rect::from_min_max(
             pos2(rect.left() + width + tokens.space.s, rect.top() + tokens.px(6.0)),
             pos2(rect.left() + room, rect.bottom() - tokens.px(6.0)),

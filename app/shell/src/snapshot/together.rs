@@ -282,7 +282,7 @@ fn sentence(found: &Comparison, lang: Lang) -> String {
         change if change > 0 => MORE.get(lang).replace("{}", &bytes(change.unsigned_abs())),
         change => LESS.get(lang).replace("{}", &bytes(change.unsigned_abs())),
     };
-    if found.is_same_program() && !found.settings.is_empty() {
+    if found.is_same_program() && !found.settings.is_empty() && found.first.before == found.second.before {
         let words = SAME_PROGRAM.get(lang).replace("{n}", &found.first.n_requests.to_string());
         return words.replace("{sum}", &bytes(found.first.requested));
     }

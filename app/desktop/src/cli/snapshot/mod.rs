@@ -20,6 +20,7 @@ use vramlab_snapshot::rules::Rule;
 use vramlab_snapshot::what_if::{USUAL, WhatIf, replay_under};
 use vramlab_snapshot::{Analysis, Options, Snapshot, read};
 use vramlab_sniff::{Head, sniff};
+use vramlab_units::Text;
 pub use words::three;
 
 /// What a compressed file may unpack to, bytes.
@@ -273,12 +274,32 @@ fn device(snapshot: &Snapshot, asked: Option<usize>) -> Result<usize, Fault> {
     }
 }
 
+const CUT_OFF: Text = Text::new(
+    "压缩文件不完整或已损坏：重新复制或下载一次",
+    "the compressed file is cut off or damaged: copy or download it again",
+);
+const RECORD: Text = Text::new(
+    "torch.cuda.memory._dump_snapshot(\"a.pickle\") 写的文件才是",
+    "torch.cuda.memory._dump_snapshot(\"a.pickle\") writes one",
+);
+
 /// A file that is something else is named.
 fn unreadable(path: &Path, bytes: &[u8], error: &vramlab_snapshot::ReadError, say: &Say) -> Fault {
+    use vramlab_sniff::Kind;
     let sniffed = sniff(Head { bytes, n_bytes: bytes.len() as u64 });
-    let fault = Fault::usage(format!("{}: {error}", path.display()));
+    let name = path.display();
+    let fault = Fault::usage(format!("{name}: {error}"));
+    let kind = sniffed.kind.name().get(say.lang);
+    let is_not = Text::new("不是显存快照", "not a memory snapshot").get(say.lang);
     match sniffed.kind {
-        vramlab_sniff::Kind::Snapshot => fault,
+        Kind::Snapshot => fault,
+        _ if matches!(error, vramlab_snapshot::ReadError::Unpack(_)) => fault.help(CUT_OFF.get(say.lang)),
+        Kind::HfConfig | Kind::Safetensors | Kind::SafetensorsIndex | Kind::Gguf => {
+            Fault::usage(format!("{name}: {kind}: {is_not}")).help(format!("vramlab fit {name}"))
+        }
+        Kind::Text | Kind::Json | Kind::Html | Kind::Picture | Kind::Empty => {
+            Fault::usage(format!("{name}: {kind}: {is_not}")).help(RECORD.get(say.lang))
+        }
         _ => fault.help(vramlab_shell::intake::in_a_line(&sniffed, say.lang)),
     }
 }

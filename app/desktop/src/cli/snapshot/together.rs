@@ -88,10 +88,10 @@ fn lines(found: &Comparison, lang: Lang) -> Vec<(Text, String)> {
         let (a, b) = (of(first), of(second));
         format!("{} → {} ({})", size(a), size(b), signed(b.cast_signed().saturating_sub(a.cast_signed())))
     };
-    let same = match (found.is_same_program(), lang) {
-        (false, _) => "",
-        (true, Lang::Zh) => "：申请完全一样，差别在分配器",
-        (true, Lang::En) => ": exactly the same requests, so the allocator makes the difference",
+    let same = match (found.same_told(), lang) {
+        (None, _) => String::new(),
+        (Some(told), Lang::Zh) => format!("：{}", told.get(lang)),
+        (Some(told), Lang::En) => format!(": {}", told.get(lang)),
     };
     let mut out = vec![
         (Text::new("已分配", "Allocated"), from_to(|whole| whole.allocated)),

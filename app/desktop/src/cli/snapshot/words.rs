@@ -186,7 +186,11 @@ fn holders_table(answer: &Answer, top: usize, lang: Lang) -> String {
         ]);
     }
     rows.iter_mut().for_each(|row| row[0] = format!("  {}", right(&row[0], 6)));
-    table(&header, &rows, &[0, 1, 2])
+    let note = match rows.iter().any(|row| row[3].ends_with(" …")) {
+        true => Text::new("\n  … 其中也有别的角色", "\n  … other roles are among them").get(lang),
+        false => "",
+    };
+    format!("{}{note}", table(&header, &rows, &[0, 1, 2]).trim_end())
 }
 
 /// The role that most of a stack's bytes have; a dot where there are others.
