@@ -18,13 +18,13 @@ pub struct Geometry {
 }
 
 /// Above the bars, the question included, and below them.
-pub const HEAD: f32 = 25.0;
-const FOOT: f32 = 5.0;
-pub const BAR: f32 = 17.0;
+pub const HEAD: f32 = 29.0;
+pub const FOOT: f32 = 6.0;
+pub const BAR: f32 = 18.0;
 /// A title and two lines.
-const LEAF: f32 = 62.0;
+const LEAF: f32 = 70.0;
 /// The last cause where it is wide enough for one line.
-const LAST: f32 = 46.0;
+const LAST: f32 = 52.0;
 const GAP: f32 = 16.0;
 const ARROW: f32 = 46.0;
 const NARROW: f32 = 600.0;

@@ -1,6 +1,6 @@
 //! Painting the tree. It sees the answers, the geometry and the tokens, and decides nothing.
 
-use super::layout::{BAR, Geometry, HEAD, Row};
+use super::layout::{BAR, FOOT, Geometry, HEAD, Row};
 use super::words;
 use crate::ink;
 use egui::{Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, StrokeKind, pos2, vec2};
@@ -81,11 +81,14 @@ impl Scene<'_> {
         let is_reached = self.ways[idx] != Way::NotReached;
         let stroke = if is_reached { tokens.stroke(1.5, tokens.ink) } else { tokens.stroke(1.0, tokens.line) };
         self.edge(rect, idx, stroke, tokens.surface);
-        let at = rect.min + vec2(tokens.space.s, tokens.space.xs);
+        // In the middle where the cause beside it is higher.
+        let height = tokens.px(HEAD + BAR * self.bars[idx].len() as f32 + FOOT);
+        let start = rect.top() + (rect.height() - height).max(0.0) / 2.0;
+        let at = pos2(rect.left() + tokens.space.s, start + tokens.px(6.0));
         let font = tokens.font(if is_reached { Type::NoteStrong } else { Type::Note });
         let room = rect.width() - 2.0 * tokens.space.s;
         self.fitted(at, words::question(cause).get(*lang), font, self.ink(is_reached), room);
-        let top = rect.top() + tokens.px(HEAD);
+        let top = start + tokens.px(HEAD);
         for (line, bar) in self.bars[idx].iter().enumerate() {
             let y = top + line as f32 * tokens.px(BAR);
             self.bar(

@@ -12,6 +12,7 @@ use vramlab_units::{Bytes, Lang, Text};
 
 const TITLE: Text = Text::new("光标处谁占得最多", "Who holds most at the cursor");
 const BLOCKS: Text = Text::new("{size} · {n} 块", "{size} · {n} blocks");
+const BLOCK: Text = Text::new("{size} · {n} 块", "{size} · {n} block");
 const OTHERS: Text = Text::new("其余 {n} 处", "{n} others");
 const ROW: f32 = 26.0;
 const MOST: usize = 5;
@@ -73,7 +74,8 @@ fn row_ui(
 }
 
 fn value(bytes: u64, n: usize, lang: Lang) -> String {
-    BLOCKS.get(lang).replace("{size}", &bytes_binary(Bytes(bytes))).replace("{n}", &number(n as f64))
+    let words = if n == 1 { BLOCK } else { BLOCKS };
+    words.get(lang).replace("{size}", &bytes_binary(Bytes(bytes))).replace("{n}", &number(n as f64))
 }
 
 /// A bar.
