@@ -1,11 +1,12 @@
 //! The answer: verdict, items, limits, levers by what they save, the cheapest plan under a budget.
 
 use crate::ask::{Ask, Work};
+use crate::instead::{self, Enough, SLOW_PERCENT};
 use crate::items::{Owner, Sums};
 use crate::levers::{LEVERS, Lever};
 use crate::plan::{self, Plan};
 use crate::{serve, train};
-use vramlab_modelfile::{Model, Problem};
+use vramlab_modelfile::{Field, Model, Problem};
 use vramlab_units::Localized;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +42,8 @@ pub struct Tried {
 /// How far the work can go on this card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Requests at the asked context; tokens of a single request.
-    Serve { requests: u64, context: u64 },
+    /// Requests at the asked context; tokens of a single request, and those that memory alone would hold.
+    Serve { requests: u64, context: u64, room: u64 },
     /// Sequences in one forward pass.
     Train { batch: u64 },
 }
@@ -59,40 +60,15 @@ pub struct Answer {
     pub levers: Vec<Tried>,
     /// The cheapest way to make it fit, where it does not.
     pub plan: Option<Plan>,
+    /// Where there is no plan or only a slow one: adapters instead of all weights.
+    pub instead: Option<Plan>,
+    /// Where there is no plan or only a slow one: the fewest cards that hold the work as it is.
+    pub enough: Option<Enough>,
 }
 
 impl Answer {
     pub fn total(&self) -> u64 {
         self.sums.total()
-    }
-
-    /// How far the work can go, in words.
-    pub fn limit_words(&self) -> Option<Localized> {
-        let both = |zh: String, en: String| Some(Localized::both(zh, en));
-        match (self.limit?, &self.ask.work) {
-            (Limit::Serve { context: 0, .. }, _) => {
-                let zh = "一个请求也放不下：权重和其余部分已经超出";
-                both(zh.to_owned(), "No request fits: weights and the rest are too much already".to_owned())
-            }
-            (Limit::Serve { requests: 0, context }, Work::Serve(work)) => both(
-                format!("{} token 的请求一个也放不下；单个请求最长 {context} token", work.context),
-                format!("Not one request of {} tokens fits; a single one may have {context}", work.context),
-            ),
-            (Limit::Serve { requests, context }, Work::Serve(work)) => both(
-                format!("按 {} token 最多 {requests} 个请求；只有一个请求时最长 {context} token", work.context),
-                format!(
-                    "At most {requests} requests of {} tokens; a single one may have {context} tokens",
-                    work.context
-                ),
-            ),
-            (Limit::Train { batch: 0 }, _) => {
-                both("微批为 1 也放不下".to_owned(), "Not even a micro-batch of 1 fits".to_owned())
-            }
-            (Limit::Train { batch }, _) => {
-                both(format!("每卡最大微批：{batch}"), format!("Largest micro-batch on a card: {batch}"))
-            }
-            (Limit::Serve { .. }, Work::Train(_)) => None,
-        }
     }
 
     /// What is left over, negative where it is too much.
@@ -150,8 +126,11 @@ pub fn answer(model: &Model, ask: &Ask) -> Result<Answer, Problem> {
     }
     levers.sort_by(|a, b| b.saves.cmp(&a.saves).then_with(|| a.lever.id.cmp(b.lever.id)));
     let plan = if fits == Fits::Yes { None } else { plan::cheapest(model, ask, capacity) };
+    let is_open = fits == Fits::No && plan.as_ref().is_none_or(|plan| plan.percent > SLOW_PERCENT);
+    let instead = if is_open { instead::adapters(model, ask, capacity) } else { None };
+    let enough = if is_open { instead::cards(model, ask, capacity) } else { None };
     let limit = limit(model, ask, &own, capacity);
-    Ok(Answer { ask: ask.clone(), sums: own, capacity, fits, limit, levers, plan })
+    Ok(Answer { ask: ask.clone(), sums: own, capacity, fits, limit, levers, plan, instead, enough })
 }
 
 fn limit(model: &Model, ask: &Ask, own: &Sums, capacity: u64) -> Option<Limit> {
@@ -161,8 +140,9 @@ fn limit(model: &Model, ask: &Ask, own: &Sums, capacity: u64) -> Option<Limit> {
     match &ask.work {
         Work::Serve(work) => {
             let room = capacity.saturating_sub(own.total() - own.of(Owner::Kv));
-            let (requests, context) = serve::limits(model, ask, work, room)?;
-            Some(Limit::Serve { requests, context })
+            let (requests, room) = serve::limits(model, ask, work, room)?;
+            let context = model.arch.get(Field::Positions).map_or(room, |most| room.min(most));
+            Some(Limit::Serve { requests, context, room })
         }
         Work::Train(work) => {
             let of = |batch: u64| Ask { work: Work::Train(crate::Train { batch, ..*work }), ..ask.clone() };

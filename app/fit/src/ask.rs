@@ -1,7 +1,7 @@
 //! The question: a card or several, a budget, and the work.
 
 use vramlab_modelfile::{Dtype, Format, Problem};
-use vramlab_units::Text;
+use vramlab_units::{Bytes, Text, show};
 
 /// A card, as far as memory and time are concerned.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,11 @@ pub enum Scenario {
 
 impl Scenario {
     pub const ALL: [Self; 3] = [Self::Online, Self::Batch, Self::Edge];
+
+    /// What counts where nobody says: in training nobody waits.
+    pub fn usual(is_training: bool) -> Self {
+        if is_training { Self::Batch } else { Self::Online }
+    }
 
     pub fn id(self) -> &'static str {
         match self {
@@ -153,6 +158,13 @@ pub struct Train {
     pub math: bool,
 }
 
+impl Default for Serve {
+    fn default() -> Self {
+        let requests = Scenario::Online.requests();
+        Self { context: 4096, requests, weights: None, kv: Dtype::BF16, chunk: 8192, offload_eighths: 0 }
+    }
+}
+
 impl Default for Train {
     fn default() -> Self {
         Self {
@@ -202,6 +214,17 @@ impl Ask {
             Err(Problem::new(zh, en).field(key))
         };
         in_range("gpus", self.n_cards, 1, 65_536)?;
+        if let Some(budget) = self.budget.filter(|budget| *budget > self.card.total_bytes) {
+            let size = |bytes| show::bytes_binary(Bytes(bytes));
+            let (budget, there) = (size(budget), size(self.card.total_bytes));
+            let (zh, en) = (
+                format!("预算 {budget} 比卡的 {there} 还大；预算是每张卡上可以用的部分"),
+                format!(
+                    "a budget of {budget} is more than the card's {there}; it is the part of each card that may be used"
+                ),
+            );
+            return Err(Problem::new(zh, en).field("budget"));
+        }
         match &self.work {
             Work::Serve(serve) => {
                 in_range("context", serve.context, 1, 1 << 30)?;

@@ -114,7 +114,23 @@ pub struct Sums {
     pub moment: Option<Localized>,
     /// Owners whose bytes are not known, with the reason.
     pub unknown: Vec<(Owner, Localized)>,
+    /// What makes the work itself doubtful, whether it fits or not.
+    pub warnings: Vec<Localized>,
     pub notes: Vec<Localized>,
+}
+
+/// Sequences beyond the positions that a model was made for.
+pub fn warn_of_length(model: &vramlab_modelfile::Model, tokens: u64, sums: &mut Sums) {
+    if let Some(most) = model.arch.get(vramlab_modelfile::Field::Positions)
+        && tokens > most
+    {
+        sums.warnings.push(Localized::both(
+            format!("{tokens} token 超过模型的 {most} 个位置：装得下也用不了"),
+            format!(
+                "{tokens} tokens are more than the model's {most} positions: it cannot use them even where they fit"
+            ),
+        ));
+    }
 }
 
 impl Sums {

@@ -169,14 +169,17 @@ pub const LEVERS: &[Lever] = &[
         },
         cost: |_, ask, _| {
             let n = ask.n_cards;
+            let s = if n == 1 { "" } else { "s" };
             match ask.work {
                 Work::Serve(_) => Localized::both(
                     format!("多 {n} 张卡；每层两次 all-reduce，要快的互连"),
-                    format!("{n} more cards; two all-reduces a layer, so a fast link"),
+                    format!("{n} more card{s}; two all-reduces a layer, so a fast link"),
                 ),
                 Work::Train(_) => Localized::both(
                     format!("多 {n} 张卡；参数每步聚合两次、梯度规约一次（ZeRO-3）"),
-                    format!("{n} more cards; parameters are gathered twice a step and gradients reduced once (ZeRO-3)"),
+                    format!(
+                        "{n} more card{s}; parameters are gathered twice a step and gradients reduced once (ZeRO-3)"
+                    ),
                 ),
             }
         },

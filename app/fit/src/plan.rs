@@ -3,6 +3,7 @@
 //! Every set of levers (recompute, chunks, precision, offload) is tried, the repeatable ones several times. A plan costs the
 //! extra time of its levers in percent, and for each change that asks for a quality check as many points as the scenario
 //! gives it (30 online, 120 batch, 10 edge). The cheapest that fits is taken; of two equal ones the one that leaves more.
+//! The search goes by formulas; by the exact sums, every pull that is not needed is then taken out again, dearest first.
 
 use crate::answer::{self, Fits};
 use crate::ask::Ask;
@@ -31,6 +32,67 @@ pub struct Plan {
     pub fits: Fits,
 }
 
+/// Levers with how often each is pulled.
+pub(crate) type Pulls = Vec<(&'static Lever, u64)>;
+
+impl Plan {
+    fn nothing(ask: &Ask) -> Self {
+        let (steps, ask) = (Vec::new(), ask.clone());
+        Self { steps, ask, total: u64::MAX, percent: 0.0, n_checks: 0, price: 0.0, fits: Fits::No }
+    }
+
+    /// Pulls a lever for the n-th time; `next` is the question that it leads to.
+    fn pull(&mut self, model: &Model, lever: &'static Lever, times: u64, next: Ask) {
+        let percent = (lever.percent)(model, &self.ask, &next);
+        if times == 1 {
+            let cost = (lever.cost)(model, &self.ask, &next);
+            self.steps.push(Step { lever, times, cost });
+            self.n_checks += u64::from(lever.needs_check);
+        } else if let Some(step) = self.steps.last_mut() {
+            step.times = times;
+        }
+        self.percent += percent;
+        self.ask = next;
+        self.price = self.percent + self.n_checks as f64 * self.ask.scenario.check_points();
+    }
+
+    pub(crate) fn pulls(&self) -> Pulls {
+        self.steps.iter().map(|step| (step.lever, step.times)).collect()
+    }
+}
+
+/// The plan of these pulls with its exact sums; nothing where one of them does not exist.
+pub(crate) fn of(model: &Model, ask: &Ask, pulls: &Pulls, capacity: u64) -> Option<Plan> {
+    let mut plan = Plan::nothing(ask);
+    for (lever, times) in pulls {
+        for time in 1..=*times {
+            let next = (lever.apply)(model, &plan.ask)?;
+            plan.pull(model, lever, time, next);
+        }
+    }
+    let exact = answer::sums(model, &plan.ask).ok()?;
+    (plan.total, plan.fits) = (exact.total(), answer::verdict(&exact, capacity));
+    Some(plan)
+}
+
+/// Takes out, one after the other, each pull without which the budget is still met: the dearest first.
+fn pruned(model: &Model, ask: &Ask, capacity: u64, mut plan: Plan) -> Plan {
+    loop {
+        let pulls = plan.pulls();
+        let without = |idx: usize| {
+            let mut fewer = pulls.clone();
+            fewer[idx].1 -= 1;
+            fewer.retain(|(_, times)| *times > 0);
+            of(model, ask, &fewer, capacity).filter(|fewer| fewer.fits != Fits::No)
+        };
+        let cheapest = (0..pulls.len()).filter_map(without).min_by(|a, b| a.price.total_cmp(&b.price));
+        match cheapest {
+            Some(fewer) if !fewer.steps.is_empty() => plan = fewer,
+            _ => return plan,
+        }
+    }
+}
+
 /// Pulls of one lever at most.
 fn most(lever: &Lever) -> u64 {
     match lever.id {
@@ -57,7 +119,7 @@ pub fn cheapest(model: &Model, ask: &Ask, capacity: u64) -> Option<Plan> {
         let exact = answer::sums(model, &found.ask).ok()?;
         let fits = answer::verdict(&exact, capacity);
         if fits != Fits::No {
-            return Some(Plan { total: exact.total(), fits, ..found });
+            return Some(pruned(model, ask, capacity, Plan { total: exact.total(), fits, ..found }));
         }
         last = Some(found.ask);
     }
@@ -70,17 +132,8 @@ const MOST_SHORT: u64 = 700;
 const STEP: usize = 25;
 
 fn search_all(model: &Model, ask: &Ask, capacity: u64, levers: &[&'static Lever]) -> Option<Plan> {
-    let start = Plan {
-        steps: Vec::new(),
-        ask: ask.clone(),
-        total: u64::MAX,
-        percent: 0.0,
-        n_checks: 0,
-        price: 0.0,
-        fits: Fits::No,
-    };
     let mut best = None;
-    search(model, capacity, levers, start, &mut best);
+    search(model, capacity, levers, Plan::nothing(ask), &mut best);
     best
 }
 
@@ -96,17 +149,7 @@ fn search(model: &Model, capacity: u64, levers: &[&'static Lever], plan: Plan, b
     search(model, capacity, rest, plan, best);
     for times in 1..=most(lever) {
         let Some(next) = (lever.apply)(model, &pulled.ask) else { return };
-        let percent = (lever.percent)(model, &pulled.ask, &next);
-        if times == 1 {
-            let cost = (lever.cost)(model, &pulled.ask, &next);
-            pulled.steps.push(Step { lever, times, cost });
-            pulled.n_checks += u64::from(lever.needs_check);
-        } else if let Some(step) = pulled.steps.last_mut() {
-            step.times = times;
-        }
-        pulled.percent += percent;
-        pulled.ask = next;
-        pulled.price = pulled.percent + pulled.n_checks as f64 * pulled.ask.scenario.check_points();
+        pulled.pull(model, lever, times, next);
         search(model, capacity, rest, pulled.clone(), best);
     }
 }

@@ -130,14 +130,7 @@ pub fn inner_width(arch: &Architecture) -> Result<u128, Problem> {
 }
 
 fn notes(model: &Model, serve: &Serve, sums: &mut Sums) {
-    if let Some(most) = model.arch.get(Field::Positions)
-        && serve.context > most
-    {
-        sums.notes.push(Localized::both(
-            format!("上下文 {} 超过模型的最大位置 {most}", serve.context),
-            format!("a context of {} is longer than the model's {most} positions", serve.context),
-        ));
-    }
+    items::warn_of_length(model, serve.context, sums);
     sums.notes.push(Localized::both(
         "没有算：CUDA Graph 和引擎自己的缓冲区；以引擎的启动日志为准",
         "not counted: CUDA graphs and the engine's own buffers; its start-up log tells",

@@ -4,9 +4,10 @@
 use serde_json::Value;
 use std::time::Instant;
 use vramlab_fit::{
-    Answer, Ask, Card, Certainty, Fits, Limit, Optimizer, Owner, Precision, Scenario, Serve, Train, Work, answer,
+    Answer, Ask, Card, Certainty, Fits, Limit, Optimizer, Owner, Plan, Precision, Scenario, Serve, Train, Work, answer,
 };
 use vramlab_modelfile::{Dtype, Format, Head, Model, read};
+use vramlab_units::Lang;
 
 fn data(path: &str) -> Vec<u8> {
     let path = format!("{}/../../tests/data/{path}", env!("CARGO_MANIFEST_DIR"));
@@ -141,10 +142,11 @@ fn a_server_holds_weights_cache_and_little_else() {
     assert_eq!(two.sums.of(Owner::Weights), 141_107_412_992 / 2);
     assert_eq!(two.sums.of(Owner::Kv), 8 * 4096 * 327_680);
     assert_eq!(two.fits, Fits::Yes);
-    let Some(Limit::Serve { requests, context }) = two.limit else { panic!("{:?}", two.limit) };
+    let Some(Limit::Serve { requests, context, room: tokens }) = two.limit else { panic!("{:?}", two.limit) };
     let room = two.capacity - (two.total() - two.sums.of(Owner::Kv));
     assert_eq!(requests, room / (4096 * 163_840));
-    assert_eq!(context, room / 163_840);
+    // The memory would do for more than the model's 131,072 positions.
+    assert_eq!((tokens, context), (room / 163_840, 131_072));
     let three = answer(&model, &Ask { n_cards: 3, ..ask(140, Work::Serve(SERVE)) }).unwrap_err();
     assert!(three.to_string().contains("64 attention heads cannot be shared by 3 cards"), "{three}");
 }
@@ -190,10 +192,107 @@ fn a_plan_is_the_cheapest_that_meets_the_budget() {
                 let points = if tried.lever.needs_check { scenario.check_points() } else { 0.0 };
                 assert!(plan.price <= percent + points + 1e-9, "{} alone would do", tried.lever.id);
             }
+            needs_all(&model, &question, &plan);
         }
     }
     let small = Ask { budget: Some(1 << 30), ..ask(140, Work::Train(Train::default())) };
     assert!(fit(&model, &small).plan.is_none(), "a gibibyte holds no 8 B parameters in training");
+}
+
+/// Every pull of a plan is needed: without any one of them the budget is exceeded.
+#[track_caller]
+fn needs_all(model: &Model, question: &Ask, plan: &Plan) {
+    for left_out in 0..plan.steps.len() {
+        let mut ask = question.clone();
+        for (idx, step) in plan.steps.iter().enumerate() {
+            for _ in 0..step.times - u64::from(idx == left_out) {
+                ask = (step.lever.apply)(model, &ask).unwrap();
+            }
+        }
+        assert_eq!(fit(model, &ask).fits, Fits::No, "{} is not needed", plan.steps[left_out].lever.id);
+    }
+}
+
+/// Adapters have 55 MiB of states: moving those to the host is no part of a plan that fits without.
+#[test]
+fn a_plan_has_nothing_that_is_not_needed() {
+    let model = config("qwen3-30b-a3b");
+    for scenario in Scenario::ALL {
+        let train = Train { lora: Some(16), nf4: true, ..Train::default() };
+        let question = Ask { scenario, ..ask(24, Work::Train(train)) };
+        let got = fit(&model, &question);
+        assert_eq!(got.fits, Fits::No);
+        let plan = got.plan.unwrap();
+        assert!(plan.steps.iter().all(|step| step.lever.id != "offload_optimizer"), "{:?}", plan.steps);
+        needs_all(&model, &question, &plan);
+    }
+}
+
+/// Llama 3.1 8B on 24 GiB: all weights do not fit, adapters on four-bit weights do, with the sum of that very question.
+#[test]
+fn what_fits_with_other_training_is_offered_as_that() {
+    let model = config("llama-3.1-8b");
+    let got = fit(&model, &ask(24, Work::Train(Train::default())));
+    assert!(got.plan.is_none());
+    let words = got.plan_words().unwrap();
+    assert!(words.get(Lang::En).starts_with("Without changing what is trained, no mix"), "{words:?}");
+    let other = got.instead.unwrap();
+    assert_eq!(other.steps.iter().map(|step| step.lever.id).collect::<Vec<_>>(), ["qlora"]);
+    let same = Train { lora: Some(16), nf4: true, ..Train::default() };
+    let same = fit(&model, &ask(24, Work::Train(same)));
+    assert_eq!((same.fits, same.total()), (Fits::Yes, other.total));
+    // 23.5 GiB, as asked about on its own.
+    assert_eq!(format!("{:.1}", other.total as f64 / (1_u64 << 30) as f64), "23.5");
+}
+
+/// Where only offloading would do, at many times the time, the number of cards is told; one fewer is too few.
+#[test]
+fn a_slow_plan_stands_beside_the_cards_that_would_do() {
+    let model = config("llama-3.1-70b");
+    for work in [Work::Serve(SERVE), Work::Train(Train::default())] {
+        let question = Ask { card: Card { gb_per_s: Some(1008.0), ..card(24) }, ..ask(24, work) };
+        let got = fit(&model, &question);
+        assert!(got.plan.as_ref().is_none_or(|plan| plan.percent > 200.0), "{:?}", got.plan);
+        let enough = got.enough.clone().unwrap();
+        let on =
+            |n_cards| answer(&model, &Ask { n_cards, ..enough.ask.clone() }).map(|there| (there.fits, there.total()));
+        let n_cards = enough.ask.n_cards;
+        assert_eq!(on(n_cards).unwrap(), (Fits::Yes, enough.total));
+        // 64 heads: a server's cards are a divisor of that, and the next smaller one is half.
+        let fewer = if matches!(work, Work::Serve(_)) { n_cards / 2 } else { n_cards - 1 };
+        assert_eq!(on(fewer).unwrap().0, Fits::No, "{fewer} would do");
+        // What a layer saves is not divided by shards; a server has nothing to recompute.
+        assert_eq!(enough.with.is_empty(), matches!(work, Work::Serve(_)));
+        assert!(got.cards_words().unwrap().get(Lang::En).contains(&format!("{n_cards} such cards")));
+    }
+}
+
+/// GPT-2 has 1024 positions: more is warned of, and no more is promised, however much memory there is.
+#[test]
+fn the_model_has_no_more_positions_than_it_has() {
+    let model = config("gpt2");
+    let long = fit(&model, &ask(140, Work::Serve(Serve { context: 4096, ..SERVE })));
+    assert!(long.sums.warnings[0].get(Lang::En).contains("4096 tokens are more than the model's 1024 positions"));
+    let Some(Limit::Serve { context, room, .. }) = long.limit else { panic!("{:?}", long.limit) };
+    assert_eq!(context, 1024);
+    // 12 layers × 2 × 768 values of 2 bytes a token.
+    let there = long.capacity - (long.total() - long.sums.of(Owner::Kv));
+    assert_eq!(room, there / 36_864);
+    let words = long.limit_words().unwrap();
+    assert!(words.get(Lang::En).contains("1024 tokens (the model has 1024 positions"), "{words:?}");
+    assert!(words.get(Lang::En).contains(&room.to_string()), "{words:?}");
+    assert!(fit(&model, &ask(140, Work::Serve(Serve { context: 1024, ..SERVE }))).sums.warnings.is_empty());
+    let train = fit(&model, &ask(140, Work::Train(Train { seq_len: 2048, ..Train::default() })));
+    assert!(train.sums.warnings[0].get(Lang::Zh).contains("2048 token 超过模型的 1024 个位置"));
+}
+
+#[test]
+fn a_budget_above_the_card_is_refused_with_both() {
+    let question = Ask { budget: Some(8_000_000_000), ..ask(4, Work::Serve(SERVE)) };
+    let error = answer(&config("gpt2"), &question).unwrap_err().to_string().replace(vramlab_units::show::THIN, " ");
+    assert!(error.contains("7.45 GiB") && error.contains("4 GiB"), "{error}");
+    let whole = Ask { budget: Some(4 << 30), ..ask(4, Work::Serve(SERVE)) };
+    assert!(answer(&config("gpt2"), &whole).is_ok());
 }
 
 /// Somebody who waits takes fewer bits; a batch job takes time.

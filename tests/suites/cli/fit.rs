@@ -81,6 +81,14 @@ fn wrong_words_and_files_are_2_and_name_what_is_right() {
     says(&[&llama, "--context", "0"], "context = 0 is not allowed");
     says(&[&llama, "--budget", "8 gigs"], "is not a unit of size");
     says(&[&llama, "--train", "--serve"], "cannot be used with");
+    says(&[&llama, "--gpu", "4GiB", "--budget", "8GB"], "a budget of 7.45 GiB is more than the card's 4 GiB");
+    says(&[&llama, "--lora", "8"], "add --train");
+    says(&[&llama, "--lora", "8", "--nf4"], "add --train");
+    says(&[&llama, "--seq-len", "512"], "for serving there is --context");
+    says(&[&llama, "--train", "--context", "512"], "for training there is --seq-len");
+    let snapshot = repository("assets/snapshots/oom.pickle.gz");
+    says(&[snapshot.to_str().unwrap()], "a PyTorch memory snapshot");
+    says(&[snapshot.to_str().unwrap()], "`vramlab snapshot ");
     let dir = tempfile::tempdir().unwrap();
     for (name, text, word) in [
         ("page.json", "<!doctype html><title>Sign in</title>", "web page"),
@@ -92,6 +100,36 @@ fn wrong_words_and_files_are_2_and_name_what_is_right() {
         fs::write(&path, text).unwrap();
         says(&[path.to_str().unwrap()], word);
     }
+}
+
+/// Llama 3.1 8B on 24 GiB: what changes the training is told apart from what does not, with the sum of its own question.
+#[test]
+fn what_changes_the_training_is_offered_as_such() {
+    let llama = config("llama-3.1-8b");
+    let answer = fit(&[&llama, "--train", "--gpu", "24GiB", "--lang", "en"]);
+    let text = words(&answer.out);
+    assert_eq!(answer.code, Some(1), "{}", answer.err);
+    assert!(text.contains("Without changing what is trained, no mix"), "{text}");
+    assert!(text.contains("Another kind of training · frozen weights in 4 bits (QLoRA)"), "{text}");
+    assert!(text.contains("23.5 GiB in all") && text.contains("such cards, in shards"), "{text}");
+    assert!(text.contains("on 24 GiB of memory") && !text.contains("24 GiB (24 GiB"), "{text}");
+    assert!(text.contains("1 more card;") && !text.contains("1 more cards"), "{text}");
+    let same = fit(&[&llama, "--train", "--gpu", "24GiB", "--lora", "16", "--nf4", "--json"]);
+    assert_eq!(same.code, Some(0));
+    let json = fit(&[&llama, "--train", "--gpu", "24GiB", "--json"]).json();
+    assert_eq!(json["instead"]["total_bytes"], same.json()["total_bytes"]);
+}
+
+/// GPT-2 has 1024 positions; a longer context is warned of, and no longer one is promised.
+#[test]
+fn more_tokens_than_positions_are_warned_of() {
+    let answer = fit(&[&config("gpt2"), "--context", "4096", "--lang", "en"]);
+    let text = words(&answer.out);
+    assert!(text.contains("4096 tokens are more than the model's 1024 positions"), "{text}");
+    assert!(
+        text.contains("a single one may have 1024 tokens (the model has 1024 positions; memory would do for"),
+        "{text}"
+    );
 }
 
 /// A folder is opened by its config.json.

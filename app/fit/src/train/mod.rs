@@ -7,7 +7,7 @@ mod closed;
 mod tape;
 
 use crate::ask::{Ask, Train};
-use crate::items::Sums;
+use crate::items::{self, Sums};
 use vramlab_modelfile::{Model, Problem};
 
 /// By the closed formula alone: quick enough for a search over thousands of plans.
@@ -16,8 +16,10 @@ pub fn quick(model: &Model, ask: &Ask, train: &Train) -> Result<Sums, Problem> {
 }
 
 pub fn sums(model: &Model, ask: &Ask, train: &Train) -> Result<Sums, Problem> {
-    match tape::sums(model, ask, train) {
-        Some(sums) => Ok(sums),
-        None => closed::sums(model, ask, train),
-    }
+    let mut sums = match tape::sums(model, ask, train) {
+        Some(sums) => sums,
+        None => closed::sums(model, ask, train)?,
+    };
+    items::warn_of_length(model, train.seq_len, &mut sums);
+    Ok(sums)
 }

@@ -25,6 +25,8 @@ const OPTIMIZER: Text = Text::new("优化器", "Optimizer");
 const RECOMPUTE: Text = Text::new("重算每一层", "recompute each layer");
 const OFFLOAD: Text = Text::new("优化器放主机", "optimizer on the host");
 const LORA: Text = Text::new("只训练 LoRA", "adapters only (LoRA)");
+const NF4: Text = Text::new("冻结的权重用 4 位", "frozen weights in 4 bits");
+const TOKENS: Text = Text::new("token", "tokens");
 const CARD_STOPS: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 const COUNT_STOPS: [f64; 11] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
 const LENGTH_STOPS: [f64; 11] =
@@ -44,9 +46,8 @@ pub struct Controls {
 
 impl Default for Controls {
     fn default() -> Self {
-        let serve =
-            Serve { context: 8192, requests: 16, weights: None, kv: Dtype::BF16, chunk: 8192, offload_eighths: 0 };
-        Self { is_training: false, card: "h200".to_owned(), n_cards: 1, serve, train: Train::default() }
+        let (serve, train) = (Serve::default(), Train::default());
+        Self { is_training: false, card: "h200".to_owned(), n_cards: 1, serve, train }
     }
 }
 
@@ -54,7 +55,7 @@ impl Controls {
     pub fn ask(&self) -> Option<Ask> {
         let (_, card) = cards::named(&self.card)?;
         let work = if self.is_training { Work::Train(self.train) } else { Work::Serve(self.serve) };
-        let scenario = if self.is_training { Scenario::Batch } else { Scenario::Online };
+        let scenario = Scenario::usual(self.is_training);
         Some(Ask { card: card.clone(), n_cards: self.n_cards, budget: None, scenario, work })
     }
 
@@ -96,6 +97,8 @@ impl Controls {
         self.train.optimizer = optimizer(text("optimizer")).unwrap_or(self.train.optimizer);
         self.train.recompute = flag("recompute").unwrap_or(self.train.recompute);
         self.train.offload = flag("offload").unwrap_or(self.train.offload);
+        self.train.lora = number("lora", 1 << 16).or(self.train.lora);
+        self.train.nf4 = self.train.lora.is_some() && flag("nf4").unwrap_or(self.train.nf4);
     }
 
     /// What differs from the default, for the address.
@@ -117,6 +120,8 @@ impl Controls {
             put("optimizer", own.optimizer != plain.optimizer, own.optimizer.id().into());
             put("recompute", own.recompute, true.into());
             put("offload", own.offload, true.into());
+            put("lora", own.lora.is_some(), own.lora.unwrap_or_default().into());
+            put("nf4", own.nf4, true.into());
         } else {
             let (own, plain) = (&self.serve, &plain.serve);
             put("requests", own.requests != plain.requests, own.requests.into());
@@ -170,10 +175,12 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, controls: &mut Controls) -> 
         is_changed |= stops(ui, tokens, CARDS_N.get(lang), &mut controls.n_cards, &CARD_STOPS, "1");
         if controls.is_training {
             is_changed |= stops(ui, tokens, BATCH.get(lang), &mut controls.train.batch, &COUNT_STOPS, "1");
-            is_changed |= stops(ui, tokens, LENGTH.get(lang), &mut controls.train.seq_len, &LENGTH_STOPS, "token");
+            is_changed |=
+                stops(ui, tokens, LENGTH.get(lang), &mut controls.train.seq_len, &LENGTH_STOPS, TOKENS.get(lang));
         } else {
             is_changed |= stops(ui, tokens, REQUESTS.get(lang), &mut controls.serve.requests, &COUNT_STOPS, "1");
-            is_changed |= stops(ui, tokens, CONTEXT.get(lang), &mut controls.serve.context, &LENGTH_STOPS, "token");
+            is_changed |=
+                stops(ui, tokens, CONTEXT.get(lang), &mut controls.serve.context, &LENGTH_STOPS, TOKENS.get(lang));
         }
     });
     ui.add_space(tokens.space.xs);
@@ -219,6 +226,9 @@ fn training(ui: &mut Ui, tokens: &Tokens, lang: Lang, controls: &mut Controls) -
             train.lora = has_lora.then_some(16);
             train.nf4 &= has_lora;
             is_changed = true;
+        }
+        if has_lora {
+            is_changed |= check_box(ui, tokens, &mut train.nf4, NF4.get(lang)).changed();
         }
     });
     is_changed

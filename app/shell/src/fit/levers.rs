@@ -5,7 +5,7 @@ use crate::widgets;
 use egui::Ui;
 use vramlab_fit::{Answer, Ask, Fits, Plan, Tried};
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
-use vramlab_units::{Bytes, Lang, Text, show};
+use vramlab_units::{Bytes, Lang, Localized, Text, show};
 
 const FIRST: Text = Text::new("先改什么", "What to change first");
 const ROOM: Text = Text::new("还能腾出多少", "What would free more");
@@ -18,10 +18,8 @@ const PLAN_SUM: Text = Text::new(
     "{total} in all; about {percent} % more time; quality checks due: {checks}",
 );
 const TAKE: Text = Text::new("照此改", "Take it");
-const NONE: Text = Text::new(
-    "重算、分块、精度和卸载怎样组合都装不下；要更多的卡，或更小的模型。",
-    "No mix of recompute, chunks, precision and offload makes it fit; that takes more cards or a smaller model.",
-);
+const SWITCH: Text = Text::new("改成这样训练", "Train this way");
+const INSTEAD: Text = Text::new("换一种训练", "Another kind of training");
 /// Levers that are shown.
 const MOST: usize = 8;
 
@@ -31,10 +29,7 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, answer: &Answer) -> Option<A
     if answer.fits == Fits::No {
         widgets::card(ui, tokens, |ui| {
             parts::heading(ui, tokens, PLAN.get(lang));
-            match &answer.plan {
-                Some(plan) => pulled = plan_ui(ui, tokens, lang, plan),
-                None => parts::note(ui, tokens, NONE.get(lang), tokens.ink),
-            }
+            pulled = plans(ui, tokens, lang, answer);
         });
         ui.add_space(tokens.space.m);
     }
@@ -55,6 +50,25 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, answer: &Answer) -> Option<A
     pulled
 }
 
+/// The plan; where there is none, or only a slow one, why, and what else would do.
+fn plans(ui: &mut Ui, tokens: &Tokens, lang: Lang, answer: &Answer) -> Option<Ask> {
+    let mut pulled = answer.plan.as_ref().and_then(|plan| plan_ui(ui, tokens, lang, plan, TAKE.get(lang)));
+    let say = |ui: &mut Ui, text: Option<Localized>| {
+        if let Some(text) = text {
+            ui.add_space(tokens.space.xs);
+            parts::note(ui, tokens, text.get(lang), tokens.ink);
+        }
+    };
+    say(ui, answer.plan_words());
+    if let Some(other) = &answer.instead {
+        ui.add_space(tokens.space.s);
+        parts::label(ui, tokens, INSTEAD.get(lang));
+        pulled = plan_ui(ui, tokens, lang, other, SWITCH.get(lang)).or(pulled);
+    }
+    say(ui, answer.cards_words());
+    pulled
+}
+
 fn lever_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, tried: &Tried, is_needed: bool) -> bool {
     let mut is_pressed = false;
     let title = tried.lever.title.get(lang);
@@ -72,7 +86,7 @@ fn lever_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, tried: &Tried, is_needed: 
     is_pressed
 }
 
-fn plan_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, plan: &Plan) -> Option<Ask> {
+fn plan_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, plan: &Plan, press: &str) -> Option<Ask> {
     for step in &plan.steps {
         let times = if step.times > 1 { format!(" ×{}", step.times) } else { String::new() };
         parts::note(ui, tokens, &format!("{}{times}", step.lever.title.get(lang)), tokens.ink);
@@ -86,5 +100,5 @@ fn plan_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, plan: &Plan) -> Option<Ask>
         .replace("{checks}", &plan.n_checks.to_string());
     parts::note(ui, tokens, &words, tokens.ink);
     ui.add_space(tokens.space.xs);
-    widgets::primary(ui, tokens, TAKE.get(lang)).clicked().then(|| plan.ask.clone())
+    widgets::primary(ui, tokens, press).clicked().then(|| plan.ask.clone())
 }

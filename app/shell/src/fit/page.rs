@@ -16,9 +16,9 @@ use vramlab_units::{Bytes, Lang, Text, show};
 
 const TITLE: Text = Text::new("装得下吗", "Does it fit");
 const SUBTITLE: Text = Text::new(
-    "模型的文件说了多少，这里就算多少：一张卡上装着什么，先改什么省得最多，代价是什么。文件没说的不猜。",
+    "模型的文件说了多少，这里就算多少：一张卡上装着什么，先改什么省得最多，代价是什么。文件没说的，标为“约定”或者空着。",
     "What a model's file says is added up here: what fills a card, what to change first, and what that costs. What the file \
-     does not say is not guessed.",
+     does not say is marked as assumed, or left open.",
 );
 const DROP: Text = Text::new(
     "把 config.json、safetensors 或 GGUF 拖进这个窗口。文件只在本机读，权重文件也只读开头。",
@@ -119,6 +119,7 @@ fn head(open: &Open, lang: Lang) -> String {
 /// The verdict, in one line.
 pub fn verdict(answer: &Answer, lang: Lang) -> (Verdict, String) {
     let (tone, text) = match answer.fits {
+        Fits::Yes if !answer.sums.warnings.is_empty() => (Verdict::Caution, FITS),
         Fits::Yes => (Verdict::Good, FITS),
         Fits::No => (Verdict::Bad, FITS_NOT),
         Fits::Unknown => (Verdict::Caution, OPEN_ENDED),
@@ -145,6 +146,10 @@ fn answer_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk) {
             widgets::card(ui, tokens, |ui| {
                 let shown = if is_current { words.clone() } else { format!("{words} · {}", WORKING.get(lang)) };
                 widgets::verdict(ui, tokens, tone, &shown);
+                for warning in &answer.sums.warnings {
+                    ui.add_space(tokens.space.xs);
+                    widgets::verdict(ui, tokens, Verdict::Caution, warning.get(lang));
+                }
                 ui.add_space(tokens.space.s);
                 bar::ui(ui, tokens, lang, answer, &words);
                 contents(ui, tokens, lang, answer);

@@ -35,6 +35,7 @@ pub fn json(model: &Model, answer: &Answer, name: &str) -> Value {
         })).collect::<Vec<_>>(),
         "missing": answer.sums.unknown.iter().map(|(owner, why)| json!({ "owner": owner.id(), "why": text(why) }))
             .collect::<Vec<_>>(),
+        "warnings": answer.sums.warnings.iter().map(text).collect::<Vec<_>>(),
         "limit": limit(answer.limit),
         "levers": answer.levers.iter().map(|tried| json!({
             "id": tried.lever.id,
@@ -46,6 +47,12 @@ pub fn json(model: &Model, answer: &Answer, name: &str) -> Value {
             "needs_check": tried.lever.needs_check,
         })).collect::<Vec<_>>(),
         "plan": answer.plan.as_ref().map(plan),
+        "instead": answer.instead.as_ref().map(plan),
+        "enough_cards": answer.enough.as_ref().map(|enough| json!({
+            "count": enough.ask.n_cards,
+            "total_bytes": enough.total,
+            "with": enough.with.iter().map(|lever| lever.id).collect::<Vec<_>>(),
+        })),
         "notes": answer.sums.notes.iter().map(text).collect::<Vec<_>>(),
     })
 }
@@ -129,7 +136,9 @@ fn work(work: &Work) -> Value {
 fn limit(limit: Option<Limit>) -> Value {
     match limit {
         None => Value::Null,
-        Some(Limit::Serve { requests, context }) => json!({ "requests": requests, "context": context }),
+        Some(Limit::Serve { requests, context, room }) => {
+            json!({ "requests": requests, "context": context, "context_in_memory": room })
+        }
         Some(Limit::Train { batch }) => json!({ "batch": batch }),
     }
 }
@@ -215,7 +224,22 @@ const KEYS: &[(&str, &str, Text)] = &[
         ),
     ),
     ("missing[]", "", Text::new("算不出的项：owner、why", "items that cannot be computed: owner, why")),
-    ("limit", "", Text::new("推理：requests、context；训练：batch", "serving: requests, context; training: batch")),
+    (
+        "warnings[]",
+        "",
+        Text::new(
+            "装得下也有问题的地方：长度超过模型的位置数",
+            "what is doubtful even where it fits: more tokens than positions",
+        ),
+    ),
+    (
+        "limit",
+        "",
+        Text::new(
+            "推理：requests、context（不超过模型的位置数）、context_in_memory；训练：batch",
+            "serving: requests, context (no more than the model's positions), context_in_memory; training: batch",
+        ),
+    ),
     (
         "levers[]",
         "",
@@ -242,6 +266,22 @@ const KEYS: &[(&str, &str, Text)] = &[
         ),
     ),
     ("plan.fits", "", Text::new("yes 或 unknown", "yes or unknown")),
+    (
+        "instead",
+        "",
+        Text::new(
+            "没有方案，或方案要花三倍以上的时间时：只训练适配器的方案，键同 plan",
+            "where no plan fits, or only one that takes over three times as long: adapters only, keys as in plan",
+        ),
+    ),
+    (
+        "enough_cards",
+        "",
+        Text::new(
+            "同样情形下，要几张卡：count、total_bytes、with（先要做的无损改动）",
+            "in the same case, cards that hold it: count, total_bytes, with (lossless changes that come first)",
+        ),
+    ),
     ("notes[]", "", Text::new("没有算进来的", "what is not counted")),
 ];
 
@@ -276,14 +316,7 @@ mod tests {
     #[test]
     fn keys_and_description_are_the_same() {
         let train = Train { recompute: true, ..Train::default() };
-        let serve = Serve {
-            context: 1024,
-            requests: 1,
-            weights: None,
-            kv: vramlab_modelfile::Dtype::BF16,
-            chunk: 512,
-            offload_eighths: 0,
-        };
+        let serve = Serve { context: 1024, requests: 1, chunk: 512, ..Serve::default() };
         for work in [Work::Serve(serve), Work::Train(train)] {
             let (model, answer) = answer(work);
             let value = json(&model, &answer, "x");

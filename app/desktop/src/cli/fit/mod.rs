@@ -16,6 +16,7 @@ pub use recorded::{Recorded, recorded};
 use std::path::PathBuf;
 use vramlab_fit::{Answer, Ask, Fits, Optimizer, Precision, Scenario, Serve, Train, Work};
 use vramlab_modelfile::{Dtype, Format, Model, Problem};
+use vramlab_units::Lang;
 
 const AFTER: &str = "\
 Examples:
@@ -41,9 +42,10 @@ pub struct Args {
     /// Bytes of each card that may be used: 8GiB.
     #[arg(long, value_name = "SIZE", value_parser = super::args::bytes)]
     budget: Option<u64>,
-    /// What counts as cheap: online (somebody waits), batch (throughput) or edge (one user, a small card).
-    #[arg(long, value_parser = scenario, default_value = "online", value_name = "NAME")]
-    scenario: Scenario,
+    /// What counts as cheap: online (somebody waits), batch (throughput) or edge (one user, a small card)
+    /// [default: online; batch with --train].
+    #[arg(long, value_parser = scenario, value_name = "NAME")]
+    scenario: Option<Scenario>,
     /// Adds or changes a field of the model: layer_types=full_attention, n_params=7000000000 (may be repeated).
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     set: Vec<(String, String)>,
@@ -62,21 +64,21 @@ struct Serving {
     /// Asks about serving.
     #[arg(long, conflicts_with = "train")]
     serve: bool,
-    /// Tokens that a request may reach.
-    #[arg(long, value_name = "TOKENS", default_value_t = 4096)]
-    context: u64,
+    /// Tokens that a request may reach [default: 4096].
+    #[arg(long, value_name = "TOKENS")]
+    context: Option<u64>,
     /// Requests at once [default: 16 online, 128 batch, 1 edge].
     #[arg(long, value_name = "N")]
     requests: Option<u64>,
     /// Format of the weights [default: as the file says]: bf16, fp8, int8, nf4, awq4_g128, gptq4_g128, q4_k, …
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     weights: Option<Format>,
-    /// Format of the KV cache: bf16, fp8, q8_0, …
-    #[arg(long, value_name = "FORMAT", value_parser = kv, default_value = "bf16")]
-    kv: Dtype,
-    /// Tokens of one prefill step.
-    #[arg(long, value_name = "TOKENS", default_value_t = 8192)]
-    chunk: u64,
+    /// Format of the KV cache [default: bf16]: fp8, q8_0, …
+    #[arg(long, value_name = "FORMAT", value_parser = kv)]
+    kv: Option<Dtype>,
+    /// Tokens of one prefill step [default: 8192].
+    #[arg(long, value_name = "TOKENS")]
+    chunk: Option<u64>,
 }
 
 #[derive(clap::Args)]
@@ -85,27 +87,27 @@ struct Training {
     /// Asks about training.
     #[arg(long)]
     train: bool,
-    /// Sequences in one forward pass on one card.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    batch: u64,
-    /// Tokens of a sequence.
-    #[arg(long, value_name = "TOKENS", default_value_t = 2048)]
-    seq_len: u64,
-    /// fp32, amp (float32 weights, autocast), bf16 (everything), masters (bf16 with float32 copies).
-    #[arg(long, value_parser = precision, default_value = "amp", value_name = "NAME")]
-    precision: Precision,
-    /// adamw, adamw8 (8-bit states), sgd, sgdm.
-    #[arg(long, value_parser = optimizer, default_value = "adamw", value_name = "NAME")]
-    optimizer: Optimizer,
+    /// Sequences in one forward pass on one card [default: 1].
+    #[arg(long, value_name = "N")]
+    batch: Option<u64>,
+    /// Tokens of a sequence [default: 2048].
+    #[arg(long, value_name = "TOKENS")]
+    seq_len: Option<u64>,
+    /// fp32, amp (float32 weights, autocast), bf16 (everything), masters (bf16 with float32 copies) [default: amp].
+    #[arg(long, value_parser = precision, value_name = "NAME")]
+    precision: Option<Precision>,
+    /// adamw, adamw8 (8-bit states), sgd, sgdm [default: adamw].
+    #[arg(long, value_parser = optimizer, value_name = "NAME")]
+    optimizer: Option<Optimizer>,
     /// Recomputes every layer in backward.
     #[arg(long)]
     recompute: bool,
-    /// Pieces in which the loss is computed.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    loss_chunks: u64,
-    /// Micro-batches of a step.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    accumulation: u64,
+    /// Pieces in which the loss is computed [default: 1].
+    #[arg(long, value_name = "N")]
+    loss_chunks: Option<u64>,
+    /// Micro-batches of a step [default: 1].
+    #[arg(long, value_name = "N")]
+    accumulation: Option<u64>,
     /// Trains adapters of this rank on q and v; all else is frozen.
     #[arg(long, value_name = "RANK")]
     lora: Option<u64>,
@@ -138,40 +140,93 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
 }
 
 fn ask(args: &Args, say: &Say) -> Result<Ask, Fault> {
-    let work = if args.training.train {
-        let given = &args.training;
-        Work::Train(Train {
-            batch: given.batch,
-            seq_len: given.seq_len,
-            precision: given.precision,
-            optimizer: given.optimizer,
-            recompute: given.recompute,
-            loss_chunks: given.loss_chunks,
-            accumulation: given.accumulation,
-            lora: given.lora,
-            nf4: given.nf4,
-            offload: given.offload,
-            math: given.math,
-        })
-    } else {
-        let given = &args.serving;
-        Work::Serve(Serve {
-            context: given.context,
-            requests: given.requests.unwrap_or_else(|| args.scenario.requests()),
-            weights: given.weights,
-            kv: given.kv,
-            chunk: given.chunk,
-            offload_eighths: 0,
-        })
-    };
+    let is_training = args.training.train;
+    misplaced(args, say)?;
+    let scenario = args.scenario.unwrap_or(Scenario::usual(is_training));
+    let work =
+        if is_training { Work::Train(train(&args.training)) } else { Work::Serve(serve(&args.serving, scenario)) };
     let card = card::find(&args.gpu, say)?;
-    let ask = Ask { card, n_cards: args.gpus, budget: args.budget, scenario: args.scenario, work };
+    let ask = Ask { card, n_cards: args.gpus, budget: args.budget, scenario, work };
     ask.check().map_err(|problem| fault(&problem, say))?;
     Ok(ask)
 }
 
+fn train(given: &Training) -> Train {
+    let usual = Train::default();
+    Train {
+        batch: given.batch.unwrap_or(usual.batch),
+        seq_len: given.seq_len.unwrap_or(usual.seq_len),
+        precision: given.precision.unwrap_or(usual.precision),
+        optimizer: given.optimizer.unwrap_or(usual.optimizer),
+        recompute: given.recompute,
+        loss_chunks: given.loss_chunks.unwrap_or(usual.loss_chunks),
+        accumulation: given.accumulation.unwrap_or(usual.accumulation),
+        lora: given.lora,
+        nf4: given.nf4,
+        offload: given.offload,
+        math: given.math,
+    }
+}
+
+fn serve(given: &Serving, scenario: Scenario) -> Serve {
+    let usual = Serve::default();
+    Serve {
+        context: given.context.unwrap_or(usual.context),
+        requests: given.requests.unwrap_or_else(|| scenario.requests()),
+        weights: given.weights,
+        kv: given.kv.unwrap_or(usual.kv),
+        chunk: given.chunk.unwrap_or(usual.chunk),
+        ..usual
+    }
+}
+
+/// An option of the other kind of work is an error that names the right one, and never ignored.
+fn misplaced(args: &Args, say: &Say) -> Result<(), Fault> {
+    let (serving, training) = (&args.serving, &args.training);
+    let of_serving = [
+        ("--context", serving.context.is_some(), "--seq-len"),
+        ("--requests", serving.requests.is_some(), "--batch"),
+        ("--weights", serving.weights.is_some(), "--precision, --nf4"),
+        ("--kv", serving.kv.is_some(), ""),
+        ("--chunk", serving.chunk.is_some(), ""),
+    ];
+    let of_training = [
+        ("--batch", training.batch.is_some(), "--requests"),
+        ("--seq-len", training.seq_len.is_some(), "--context"),
+        ("--precision", training.precision.is_some(), "--weights"),
+        ("--optimizer", training.optimizer.is_some(), ""),
+        ("--recompute", training.recompute, ""),
+        ("--loss-chunks", training.loss_chunks.is_some(), ""),
+        ("--accumulation", training.accumulation.is_some(), ""),
+        ("--lora", training.lora.is_some(), ""),
+        ("--nf4", training.nf4, "--weights nf4"),
+        ("--offload", training.offload, ""),
+        ("--math", training.math, ""),
+    ];
+    let (given, is_training) = (if training.train { &of_serving[..] } else { &of_training[..] }, training.train);
+    let Some((name, _, other)) = given.iter().find(|(_, is_given, _)| *is_given) else { return Ok(()) };
+    let (what, help) = match (is_training, say.lang) {
+        (true, Lang::Zh) => (format!("{name} 问的是推理，和 --train 不能同用"), "去掉 --train".to_owned()),
+        (true, Lang::En) => {
+            (format!("{name} asks about serving and goes not with --train"), "leave --train out".to_owned())
+        }
+        (false, Lang::Zh) => (format!("{name} 问的是训练，没有 --train 就不起作用"), "加上 --train".to_owned()),
+        (false, Lang::En) => {
+            (format!("{name} asks about training and does nothing without --train"), "add --train".to_owned())
+        }
+    };
+    let help = match (other.is_empty(), is_training, say.lang) {
+        (true, ..) => help,
+        (false, true, Lang::Zh) => format!("训练用 {other}；问推理就{help}"),
+        (false, true, Lang::En) => format!("for training there is {other}; for serving {help}"),
+        (false, false, Lang::Zh) => format!("{help}；推理用 {other}"),
+        (false, false, Lang::En) => format!("{help}; for serving there is {other}"),
+    };
+    Err(Fault::usage(what).help(help))
+}
+
 pub fn fault(problem: &Problem, say: &Say) -> Fault {
-    Fault::usage(problem.message(say.lang))
+    Fault::usage(super::layout::plain(&problem.message(say.lang)))
 }
 
 /// The answer for a configuration that is at hand.

@@ -13,10 +13,7 @@ const ROOM: Text = Text::new("还能腾出多少（省得多的在前）", "What
 const PLAN: Text = Text::new("最省事的方案", "The cheapest plan that fits");
 const NUMBERS: Text = Text::new("这些数字不是直接读到的", "Numbers that were not simply read");
 const UNKNOWN: Text = Text::new("文件没有说的", "What the file does not say");
-const NO_PLAN: Text = Text::new(
-    "重算、分块、精度和卸载怎样组合都装不下；要更多的卡，或更小的模型。",
-    "No mix of recompute, chunks, precision and offload makes it fit; that takes more cards or a smaller model.",
-);
+const INSTEAD: Text = Text::new("换一种训练", "Another kind of training");
 /// Levers that are shown; the JSON has all of them.
 const SHOWN: usize = 6;
 /// Columns of the bar.
@@ -33,6 +30,9 @@ pub fn tell(model: &Model, answer: &Answer, name: &str, say: &Say) {
     say.data(&wrap(&asked(answer, say.lang), COLUMNS, ""));
     let (ink, verdict) = verdict(answer, say.lang);
     say.data(&format!("\n{}", say.ink(ink, &wrap(&verdict, COLUMNS, "  "))));
+    for warning in &answer.sums.warnings {
+        say.data(&say.ink(Ink::Caution, &wrap(warning.get(say.lang), COLUMNS, "  ")));
+    }
     if let Some(limit) = answer.limit_words() {
         say.data(&wrap(limit.get(say.lang), COLUMNS, "  "));
     }
@@ -50,10 +50,7 @@ pub fn tell(model: &Model, answer: &Answer, name: &str, say: &Say) {
     }
     if answer.fits == Fits::No {
         say.data(&format!("\n{}", say.ink(Ink::Strong, say.text(PLAN))));
-        match &answer.plan {
-            Some(found) => plan(found, answer, say),
-            None => say.data(&say.ink(Ink::Caution, &wrap(say.text(NO_PLAN), COLUMNS, "  "))),
-        }
+        plans(answer, say);
     }
     origins(model, answer, say);
 }
@@ -95,30 +92,41 @@ fn asked(answer: &Answer, lang: Lang) -> String {
         1 => ask.card.name.clone(),
         n => format!("{n} × {}", ask.card.name),
     };
-    let (scenario, there) = (ask.scenario.name().get(lang), size(ask.card.total_bytes));
+    let scenario = ask.scenario.name().get(lang);
+    let there = size(ask.card.total_bytes);
+    // A card that is only a size is not told twice.
+    let is_size = plain(&ask.card.name) == there;
+    let card =
+        if is_size { format!("{card}{}", if lang == Lang::Zh { " 的卡" } else { " of memory" }) } else { card };
+    let there = if is_size { String::new() } else { there };
     let budget = ask.budget.map(|budget| match lang {
         Lang::Zh => format!("，预算 {}", size(budget)),
         Lang::En => format!(", of which {} may be used", size(budget)),
     });
     let budget = budget.unwrap_or_default();
+    let there = match (is_size, lang) {
+        (true, _) => budget,
+        (false, Lang::Zh) => format!("（{there}{budget}）"),
+        (false, Lang::En) => format!(" ({there}{budget})"),
+    };
     match (&ask.work, lang) {
         (Work::Serve(work), Lang::Zh) => {
             let (requests, context) = (work.requests, work.context);
-            format!("推理，{requests} 个请求 × {context} token，在 {card} 上（{there}{budget}）；{scenario}")
+            format!("推理，{requests} 个请求 × {context} token，在 {card} 上{there}；{scenario}")
         }
         (Work::Serve(work), Lang::En) => {
             let (requests, context) = (work.requests, work.context);
-            format!("Serving {requests} requests × {context} tokens on {card} ({there}{budget}); {scenario}")
+            format!("Serving {requests} requests × {context} tokens on {card}{there}; {scenario}")
         }
         (Work::Train(work), Lang::Zh) => {
             let (batch, len) = (work.batch, work.seq_len);
             let (precision, optimizer) = (work.precision.id(), work.optimizer.id());
-            format!("训练，每卡 {batch} × {len} token，{precision}，{optimizer}，在 {card} 上（{there}{budget}）")
+            format!("训练，每卡 {batch} × {len} token，{precision}，{optimizer}，在 {card} 上{there}")
         }
         (Work::Train(work), Lang::En) => {
             let (batch, len) = (work.batch, work.seq_len);
             let (precision, optimizer) = (work.precision.id(), work.optimizer.id());
-            format!("Training, {batch} × {len} tokens a card, {precision}, {optimizer}, on {card} ({there}{budget})")
+            format!("Training, {batch} × {len} tokens a card, {precision}, {optimizer}, on {card}{there}")
         }
     }
 }
@@ -126,9 +134,10 @@ fn asked(answer: &Answer, lang: Lang) -> String {
 fn verdict(answer: &Answer, lang: Lang) -> (Ink, String) {
     let (total, there) = (size(answer.total()), size(answer.capacity));
     let gap = size(answer.free().unsigned_abs());
+    let good = if answer.sums.warnings.is_empty() { Ink::Good } else { Ink::Caution };
     match (answer.fits, lang) {
-        (Fits::Yes, Lang::Zh) => (Ink::Good, format!("装得下：要 {total}，有 {there}，剩 {gap}")),
-        (Fits::Yes, Lang::En) => (Ink::Good, format!("It fits: {total} wanted, {there} there, {gap} left")),
+        (Fits::Yes, Lang::Zh) => (good, format!("装得下：要 {total}，有 {there}，剩 {gap}")),
+        (Fits::Yes, Lang::En) => (good, format!("It fits: {total} wanted, {there} there, {gap} left")),
         (Fits::No, Lang::Zh) => (Ink::Bad, format!("装不下：要 {total}，只有 {there}，差 {gap}")),
         (Fits::No, Lang::En) => (Ink::Bad, format!("It does not fit: {total} wanted, {there} there, {gap} too much")),
         (Fits::Unknown, Lang::Zh) => (Ink::Caution, format!("说不准：已知的要 {total}，有 {there}；还缺下面这些数")),
@@ -212,6 +221,26 @@ fn plan(found: &Plan, answer: &Answer, say: &Say) {
         }
     };
     say.data(&say.ink(Ink::Good, &wrap(&text, COLUMNS, "  ")));
+}
+
+/// The plan; where there is none, or only a slow one, why, and what else would do.
+fn plans(answer: &Answer, say: &Say) {
+    if let Some(found) = &answer.plan {
+        plan(found, answer, say);
+    }
+    let caution = |text: &Localized| {
+        say.data(&say.ink(Ink::Caution, &wrap(&plain(text.get(say.lang)), COLUMNS, "  ")));
+    };
+    if let Some(why) = answer.plan_words() {
+        caution(&why);
+    }
+    if let Some(other) = &answer.instead {
+        say.data(&format!("\n{}", say.ink(Ink::Strong, say.text(INSTEAD))));
+        plan(other, answer, say);
+    }
+    if let Some(cards) = answer.cards_words() {
+        caution(&cards);
+    }
 }
 
 /// Everything that was not read under its own name: derived, default, given, counted; and what is unknown.

@@ -1,0 +1,102 @@
+//! Sentences of an answer that the window and the command line share.
+
+use crate::answer::{Answer, Limit};
+use crate::ask::Work;
+use crate::instead::SLOW_PERCENT;
+use vramlab_units::{Bytes, Localized, show};
+
+/// `1 request`, `2 requests`.
+fn count(n: u64, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+impl Answer {
+    /// How far the work can go, in words.
+    pub fn limit_words(&self) -> Option<Localized> {
+        let both = |zh: String, en: String| Some(Localized::both(zh, en));
+        match (self.limit?, &self.ask.work) {
+            (Limit::Serve { context: 0, .. }, _) => {
+                let zh = "一个请求也放不下：权重和其余部分已经超出";
+                both(zh.to_owned(), "No request fits: weights and the rest are too much already".to_owned())
+            }
+            (Limit::Serve { requests, context, room }, Work::Serve(work)) => {
+                let asked = work.context;
+                // The model may have fewer positions than the card has room for.
+                let (zh, en) = if context < room {
+                    (
+                        format!("（模型只有 {context} 个位置；显存够 {room}）"),
+                        format!(" (the model has {context} positions; memory would do for {room})"),
+                    )
+                } else {
+                    Default::default()
+                };
+                let longest = count(context, "token");
+                if requests == 0 {
+                    return both(
+                        format!("{asked} token 的请求一个也放不下；单个请求最长 {context} token{zh}"),
+                        format!("Not one request of {asked} tokens fits; a single one may have {longest}{en}"),
+                    );
+                }
+                let most = count(requests, "request");
+                both(
+                    format!("按 {asked} token 最多 {requests} 个请求；只有一个请求时最长 {context} token{zh}"),
+                    format!("At most {most} of {asked} tokens; a single one may have {longest}{en}"),
+                )
+            }
+            (Limit::Train { batch: 0 }, _) => {
+                both("微批为 1 也放不下".to_owned(), "Not even a micro-batch of 1 fits".to_owned())
+            }
+            (Limit::Train { batch }, _) => {
+                both(format!("每卡最大微批：{batch}"), format!("Largest micro-batch on a card: {batch}"))
+            }
+            (Limit::Serve { .. }, Work::Train(_)) => None,
+        }
+    }
+
+    /// Why there is no plan, or what its slowness means.
+    pub fn plan_words(&self) -> Option<Localized> {
+        match (&self.plan, &self.ask.work) {
+            (Some(plan), _) if plan.percent > SLOW_PERCENT => {
+                let times = 1.0 + plan.percent / 100.0;
+                Some(Localized::both(
+                    format!("装得下，但要花 {times:.0} 倍的时间。另一条路："),
+                    format!("It fits, and takes {times:.0} times as long. Another way:"),
+                ))
+            }
+            (Some(_), _) => None,
+            (None, Work::Train(_)) => Some(Localized::both(
+                "不改变训练的内容，重算、分块、精度和卸载怎样组合都装不下。",
+                "Without changing what is trained, no mix of recompute, chunks, precision and offload makes it fit.",
+            )),
+            (None, Work::Serve(_)) => Some(Localized::both(
+                "请求不减少、不缩短，权重格式、KV 格式、分块和卸载怎样组合都装不下。",
+                "With as many requests of that length, no mix of formats, chunks and host memory makes it fit.",
+            )),
+        }
+    }
+
+    /// How many cards would do, unchanged; or what is left to do where nothing helps.
+    pub fn cards_words(&self) -> Option<Localized> {
+        if self.plan.as_ref().is_some_and(|plan| plan.percent <= SLOW_PERCENT) {
+            return None;
+        }
+        if let Some(enough) = &self.enough {
+            let (n, each) = (enough.ask.n_cards, show::bytes_binary(Bytes(enough.total)));
+            let (zh, en) = match enough.with.len() {
+                0 => ("什么都不改", "Unchanged"),
+                1 => ("只加重算", "With each layer recomputed"),
+                _ => ("加上重算和损失分块", "With each layer recomputed and the loss in chunks"),
+            };
+            let (shards_zh, shards_en) = match self.ask.work {
+                Work::Train(_) => ("，切成分片（ZeRO-3）", ", in shards (ZeRO-3)"),
+                Work::Serve(_) => ("", ""),
+            };
+            return Some(Localized::both(
+                format!("{zh}，要 {n} 张这样的卡{shards_zh}：每张 {each}"),
+                format!("{en}, it takes {n} such cards{shards_en}: {each} on each"),
+            ));
+        }
+        (self.plan.is_none() && self.instead.is_none())
+            .then(|| Localized::both("要更小的模型，或更大的卡。", "That takes a smaller model, or larger cards."))
+    }
+}
