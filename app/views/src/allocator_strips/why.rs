@@ -151,8 +151,9 @@ fn head(ui: &mut Ui, tokens: &Tokens, lang: Lang, widths: [f32; 4]) {
     spaced(ui, tokens, |ui| {
         for (title, width) in titles.into_iter().zip(widths) {
             cell(ui, width, |ui| {
-                let text = title.map_or("", |title| title.get(lang));
-                ui.label(RichText::new(text).font(tokens.font(Type::Small)).color(tokens.muted));
+                if let Some(title) = title {
+                    ui.label(RichText::new(title.get(lang)).font(tokens.font(Type::Small)).color(tokens.muted));
+                }
             });
         }
     });

@@ -385,16 +385,16 @@ mod tests {
         assert!(said.starts_with("e asks for 1 048 577 B and gets 1 049 088 B,"), "{said}");
     }
 
-    /// What a lane says is in use is what its cells paint so: BFC leaves 16 MiB in a chunk of 24, which it does not
-    /// split below twice the request.
+    /// What a lane says is in use is what its cells paint so: BFC gives 20 MiB a chunk of 32, its region, which it does
+    /// not split below twice the request.
     #[test]
     fn in_use_is_what_was_asked_for() {
-        let answered = played("holes", Engine::Bfc, Some("a:24M -a b:16M"));
+        let answered = played("holes", Engine::Bfc, Some("a:24M -a b:20M"));
         let frame = &answered.runs[0].frame;
         let painted = Painted::of(frame);
-        assert_eq!(painted.in_use, 16 << 20);
+        assert_eq!(painted.in_use, 20 << 20);
         assert_eq!(painted.in_use + painted.beyond, frame.after.allocated_bytes);
         let said = lane_states(frame, Lang::En)[0].replace(vramlab_units::show::THIN, " ");
-        assert!(said.contains("· 16 MiB in use · 8 MiB beyond the request"), "{said}");
+        assert!(said.contains("· 20 MiB in use · 12 MiB beyond the request"), "{said}");
     }
 }
