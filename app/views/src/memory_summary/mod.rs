@@ -93,7 +93,7 @@ impl View for MemorySummary {
 
 impl Visualizer for MemorySummary {
     const ID: &'static str = "memory_summary";
-    const TITLE: Text = Text::new("memory_summary() 逐行读", "memory_summary(), row by row");
+    const TITLE: Text = Text::new("分配器统计表", "memory_summary()");
 
     fn fields() -> Vec<FieldSpec> {
         let runs = RECORDED.iter().map(|run| run.id.into()).collect();
