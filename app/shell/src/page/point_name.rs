@@ -19,7 +19,15 @@ pub fn pair(experiment: &Experiment, larger: &str, smaller: &str, lang: Lang) ->
     let bracket = |inside: &str| if lang == Lang::Zh { format!("（{inside}）") } else { format!(" ({inside})") };
     match (one == other, x_one == x_other) {
         (true, _) => {
-            let places = against(&place(sweep, x_one, lang), &value(sweep, x_other, lang), lang);
+            // Two sizes that would read alike are told in bytes.
+            let is_alike = value(sweep, x_one, lang) == value(sweep, x_other, lang);
+            let bytes = |x: f64| show::grouped_with_unit(x, "B");
+            let places = if is_alike && is_bytes(sweep) {
+                let first = format!("{} = {}", title(sweep, lang), bytes(x_one));
+                against(&first, &bytes(x_other), lang)
+            } else {
+                against(&place(sweep, x_one, lang), &value(sweep, x_other, lang), lang)
+            };
             if experiment.series.len() < 2 { places } else { places + &bracket(&series(one)) }
         }
         (false, true) if sweep.values.len() < 2 => against(&series(one), &series(other), lang),
@@ -55,12 +63,16 @@ pub const PERMILLE: &str = "_permille";
 pub fn value(sweep: &Sweep, x: f64, lang: Lang) -> String {
     match label(sweep, x, lang) {
         Some(label) => label,
-        None if sweep.param == "bytes" || sweep.param.ends_with("_bytes") => show::bytes_binary(Bytes(x as u64)),
+        None if is_bytes(sweep) => show::bytes_binary(Bytes(x as u64)),
         None if sweep.param.ends_with("_us") => show::with_unit(x, "µs"),
         None if sweep.param.ends_with(PERMILLE) => show::with_unit(x / 1000.0, "%"),
         None if raw_title(sweep, lang).contains('%') => format!("{}{THIN}%", show::number(x)),
         None => show::number(x),
     }
+}
+
+fn is_bytes(sweep: &Sweep) -> bool {
+    sweep.param == "bytes" || sweep.param.ends_with("_bytes")
 }
 
 /// What is swept, in words: `threads per SM`, `stride`.
@@ -151,6 +163,8 @@ mod tests {
             read("capped_replay/main", Lang::En),
             "PyTorch, expandable segments against PyTorch, defaults (seed = 4)"
         );
+        let odd = read("alloc_granularity/main", Lang::En);
+        assert_eq!(odd, "request = 2 097 153 B against 2 097 152 B (one request)");
         let fast = read("alloc_cost/beside_kernel", Lang::En);
         assert_eq!(
             fast,

@@ -117,8 +117,13 @@ fn far_off(verdict: &Verdict, lang: Lang) -> Option<String> {
 
 /// A relative error with its sign, to a tenth of a per cent: `+10.7 %`.
 fn signed(error: f64) -> String {
-    let sign = if error < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", show::with_unit((error.abs() * 1000.0).round() / 1000.0, "%"))
+    let rounded = (error.abs() * 1000.0).round() / 1000.0;
+    let sign = match (rounded == 0.0, error < 0.0) {
+        (true, _) => "",
+        (false, true) => "−",
+        (false, false) => "+",
+    };
+    format!("{sign}{}", show::with_unit(rounded, "%"))
 }
 
 fn ratio_words(experiment: &Experiment, ratio: f64, verdict: &Verdict, lang: Lang) -> String {
