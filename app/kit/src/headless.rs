@@ -19,7 +19,7 @@ impl Headless {
     /// Seconds between frames; long enough for any transition to end within a few of them.
     const FRAME_SECS: f64 = 0.25;
     /// A page that asks for more frames than this is playing, and its picture is taken as it stands.
-    const MAX_FRAMES: usize = 8;
+    const MAX_FRAMES: usize = 16;
 
     pub fn new(fonts: FontDefinitions, tokens: &Tokens, size: Vec2, pixels_per_point: f32) -> Self {
         let ctx = Context::default();
@@ -58,7 +58,13 @@ impl Headless {
     }
 
     /// Runs frames until the page is at rest, and draws it.
-    pub fn picture(&mut self, mut ui: impl FnMut(&mut Ui)) -> RgbaImage {
+    pub fn picture(&mut self, ui: impl FnMut(&mut Ui)) -> RgbaImage {
+        let output = self.settle(ui);
+        self.draw(output)
+    }
+
+    /// Runs frames until the page is at rest; what the last one painted.
+    pub fn settle(&mut self, mut ui: impl FnMut(&mut Ui)) -> FullOutput {
         let mut output = self.frame(Vec::new(), &mut ui);
         for _ in 1..Self::MAX_FRAMES {
             output = self.frame(Vec::new(), &mut ui);
@@ -67,7 +73,7 @@ impl Headless {
                 break;
             }
         }
-        self.draw(output)
+        output
     }
 
     /// Draws the output of [`Self::frame`].

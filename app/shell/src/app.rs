@@ -61,7 +61,7 @@ pub struct App {
     pub(crate) drawer: Option<crate::panels::Drawer>,
     pub(crate) rail_query: String,
     /// The step that the page scrolls to in the next frame.
-    pub(crate) scroll_to: Option<String>,
+    pub(crate) scroll_to: Option<crate::page::Target>,
     pub(crate) charts: BTreeMap<String, vramlab_views::ExperimentChart>,
     pub(crate) shown: BTreeMap<String, Rc<crate::page::experiment::Shown>>,
     /// Traces that could not be read, with the reason.
@@ -269,7 +269,7 @@ impl App {
             route = Route { page, ..route };
         }
         if let Page::Chapter { chapter, step: Some(step) } = &route.page {
-            self.scroll_to = Some(step.clone());
+            self.scroll_to = Some(crate::page::Target::new(step));
             if !route.params.is_empty() {
                 self.steps.open_with(chapter, step, &route.params);
             }

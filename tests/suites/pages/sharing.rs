@@ -118,3 +118,45 @@ fn cards_far_off_are_left_out_and_come_back() {
     }
     assert!(says(&last, "How many bytes cross the wire?"), "and its beginning again");
 }
+
+/// Cards above the one that is asked for grow after the first frame; the page must not be left where they pushed it.
+#[test]
+fn a_link_to_a_step_puts_its_card_at_the_top() {
+    for chapter in ["18_debugging", "24_frameworks"] {
+        let text = vramlab_content::text(&format!("lessons/{chapter}/chapter.toml")).unwrap();
+        let parsed = vramlab_lesson::parse(chapter, "chapter.toml", text.as_bytes()).chapter.unwrap();
+        // The last cards may be shorter than the screen: there the page ends first.
+        for step in parsed.steps.iter().rev().skip(3) {
+            let route = format!("/ch/{chapter}/step/{}", step.id);
+            let mut still = Still::with_settings(&settings(Lang::En, ThemeChoice::Light));
+            still.route = Some(route.clone());
+            let mut headless = vramlab_kit::Headless::new(
+                vramlab_kit::fonts::definitions(|path| vramlab_content::get(path)?.here().map(Into::into)),
+                &vramlab_kit::Tokens::new(vramlab_kit::Theme::Light, 1.0),
+                vec2(1440.0, 1100.0),
+                1.0,
+            );
+            let mut app = App::new(Box::new(still));
+            let title = step.title.get(Lang::En);
+            let output = headless.settle(|ui| app.ui(ui));
+            let top = top_of_text(&output.shapes, title).unwrap_or_else(|| panic!("{route}: no \"{title}\" on screen"));
+            assert!((0.0..140.0).contains(&top), "{route}: the card's title stands at {top}");
+        }
+    }
+}
+
+/// Where a text is first painted.
+fn top_of_text(shapes: &[egui::epaint::ClippedShape], wanted: &str) -> Option<f32> {
+    fn tops(shape: &Shape, wanted: &str, found: &mut Vec<f32>) {
+        match shape {
+            Shape::Text(text) if text.galley.text() == wanted => found.push(text.pos.y),
+            Shape::Vec(inner) => inner.iter().for_each(|shape| tops(shape, wanted, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    for clipped in shapes {
+        tops(&clipped.shape, wanted, &mut found);
+    }
+    found.into_iter().filter(|top| *top >= 0.0).reduce(f32::min)
+}

@@ -90,6 +90,20 @@ pub struct LaidOut {
     height: f32,
 }
 
+/// The step that the page is on its way to.
+pub struct Target {
+    step: String,
+    /// Where its card stood in the last frame, from the top of what is seen; for how many frames it has.
+    top: f32,
+    n_still: u8,
+}
+
+impl Target {
+    pub fn new(step: &str) -> Self {
+        Self { step: step.to_owned(), top: f32::NAN, n_still: 0 }
+    }
+}
+
 /// Every step's state by `chapter/step`.
 #[derive(Default)]
 pub struct StepStates(BTreeMap<String, StepState>);
@@ -223,7 +237,7 @@ fn problems_ui(app: &App, ui: &mut Ui, tokens: &Tokens, chapter: &str) {
 }
 
 fn step_ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, actions: &mut Vec<Action>) {
-    let is_target = app.scroll_to.as_deref() == Some(step.id.as_str());
+    let is_target = app.scroll_to.as_ref().is_some_and(|target| target.step == step.id);
     let mut here =
         LaidOut { width: ui.available_width(), scale: ui.pixels_per_point(), lang: app.lang(), height: f32::NAN };
     let known = app.steps.get(&chapter.id, &step.id).laid_out;
@@ -250,17 +264,31 @@ fn step_ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, actions: 
         app.steps.get(&chapter.id, &step.id).laid_out = Some(here);
     }
     if is_target {
-        // What is fetched makes cards above this one grow: the page stays on its target until all is here, or until
-        // the reader moves.
-        let has_moved = ui.input(|input| {
-            input.pointer.any_down() || !input.keys_down.is_empty() || input.smooth_scroll_delta != egui::Vec2::ZERO
-        });
-        if has_moved || !app.platform.is_fetching() {
-            app.scroll_to = None;
-        }
-        let rect = response.response.rect.expand2(egui::vec2(0.0, 20.0));
-        ui.scroll_to_rect(rect, Some(egui::Align::TOP));
+        hold_ui(app, ui, response.response.rect);
     }
+}
+
+/// Frames a card must stand still before the page leaves it to the reader.
+const STILL_FRAMES: u8 = 3;
+
+/// Keeps the page on the step that was asked for: cards above it grow when they are first laid out and when what they
+/// fetch arrives. It ends when nothing moves any more, or as soon as the reader does.
+fn hold_ui(app: &mut App, ui: &Ui, card: egui::Rect) {
+    let has_moved = ui.input(|input| {
+        input.pointer.any_down() || !input.keys_down.is_empty() || input.smooth_scroll_delta != egui::Vec2::ZERO
+    });
+    let top = card.top() - ui.clip_rect().top();
+    let is_fetching = app.platform.is_fetching();
+    let Some(target) = &mut app.scroll_to else { return };
+    target.n_still = if (target.top - top).abs() < 0.5 && !is_fetching { target.n_still + 1 } else { 0 };
+    target.top = top;
+    if has_moved || target.n_still >= STILL_FRAMES {
+        app.scroll_to = None;
+        return;
+    }
+    let card = card.expand2(egui::vec2(0.0, 20.0));
+    ui.scroll_to_rect_animation(card, Some(egui::Align::TOP), egui::style::ScrollAnimation::none());
+    ui.ctx().request_repaint();
 }
 
 /// Whether a card of this height stands more than a screen away from what is seen: it keeps its place and costs nothing.
