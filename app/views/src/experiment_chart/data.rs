@@ -8,7 +8,7 @@ use vramlab_kit::Role;
 use vramlab_units::{Bytes, Lang, Localized, show};
 
 /// The unit of thousandths, which are told as per cent.
-pub const PERMILLE: &str = "‰";
+pub const PERMILLE: &str = "permille";
 
 /// One axis.
 #[derive(Clone, Debug, Default, PartialEq)]
