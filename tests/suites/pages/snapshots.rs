@@ -41,7 +41,7 @@ fn two_that_come_together_are_compared() {
     let compared = &found["together"];
     assert_eq!((&compared["first"], &compared["second"]), (&1_314_193_408_u64.into(), &1_239_220_224_u64.into()));
     assert_eq!(compared["gained"], 1_239_220_224_i64 - 1_314_193_408);
-    assert!(desk.has("Both ask for exactly the same (4808 requests"));
+    assert!(desk.has("as many requests in the recording, but 66\u{2009}MiB against 0\u{2009}B stood from before it."));
     assert!(desk.has("expandable_segments: False → True"));
     desk.click("Swap");
     assert_eq!(desk.said()["snapshot"]["together"]["first"], 1_239_220_224_u64);

@@ -282,7 +282,11 @@ fn sentence(found: &Comparison, lang: Lang) -> String {
         change if change > 0 => MORE.get(lang).replace("{}", &bytes(change.unsigned_abs())),
         change => LESS.get(lang).replace("{}", &bytes(change.unsigned_abs())),
     };
-    if found.is_same_program() && !found.settings.is_empty() && found.first.before == found.second.before {
+    if let Some(told) = found.same_told().filter(|_| found.first.before != found.second.before) {
+        let (comma, end) = if lang == Lang::Zh { ("；", "。") } else { ("; ", ".") };
+        return format!("{what}{comma}{}{end}", told.get(lang));
+    }
+    if found.is_same_program() && !found.settings.is_empty() {
         let words = SAME_PROGRAM.get(lang).replace("{n}", &found.first.n_requests.to_string());
         return words.replace("{sum}", &bytes(found.first.requested));
     }

@@ -118,10 +118,11 @@ impl Answer {
         let analysis = Analysis::of(&snapshot, device, options);
         let peak = analysis.timeline.peak();
         let own = analysis.moment();
-        let moment = moment.filter(|moment| *moment != together::Moment::Oom || own.is_oom).unwrap_or(match own.is_oom {
-            true => together::Moment::Oom,
-            false => together::Moment::Peak,
-        });
+        let moment =
+            moment.filter(|moment| *moment != together::Moment::Oom || own.is_oom).unwrap_or(match own.is_oom {
+                true => together::Moment::Oom,
+                false => together::Moment::Peak,
+            });
         let at = match moment {
             together::Moment::Oom => own.at,
             together::Moment::Peak => peak,
@@ -191,7 +192,9 @@ fn several(args: &Args, files: &[PathBuf], options: &Options, say: &Say) -> anyh
     };
     let all = files.iter().map(load).collect::<anyhow::Result<Vec<Loaded>>>()?;
     match all.as_slice() {
-        [first, second] if !args.ranks => together::tell_comparison(first, second, args.at.unwrap_or_default(), args.top, say),
+        [first, second] if !args.ranks => {
+            together::tell_comparison(first, second, args.at.unwrap_or_default(), args.top, say)
+        }
         all => together::tell_ranks(all, args.top, say),
     }
     for loaded in &all {
@@ -296,6 +299,12 @@ fn unreadable(path: &Path, bytes: &[u8], error: &vramlab_snapshot::ReadError, sa
         _ if matches!(error, vramlab_snapshot::ReadError::Unpack(_)) => fault.help(CUT_OFF.get(say.lang)),
         Kind::HfConfig | Kind::Safetensors | Kind::SafetensorsIndex | Kind::Gguf => {
             Fault::usage(format!("{name}: {kind}: {is_not}")).help(format!("vramlab fit {name}"))
+        }
+        // A pickle of protocol 0 is a text too; what it asks for is named.
+        Kind::Text
+            if matches!(error, vramlab_snapshot::ReadError::Pickle(vramlab_snapshot::PickleError::Class { .. })) =>
+        {
+            fault
         }
         Kind::Text | Kind::Json | Kind::Html | Kind::Picture | Kind::Empty => {
             Fault::usage(format!("{name}: {kind}: {is_not}")).help(RECORD.get(say.lang))
