@@ -40,8 +40,8 @@ fn a_configuration_opens_the_page_of_a_model() {
     desk.harness.run_ok();
     assert!(desk.has("it fits"), "the plan is taken over");
     assert!(desk.said()["route"].as_str().unwrap().contains("weights=fp8_b128"), "{}", desk.said()["route"]);
-    // The page begins where the command line begins: 16 requests of 4096 tokens, 327,680 bytes each.
-    assert!(desk.has("16 requests × 4096 tokens"), "the page asks about the default of the command line");
+    // The page begins where the command line begins: 16 requests × 4096 tokens × 327,680 bytes.
+    assert!(desk.has("KV cache 20\u{2009}GiB"), "the page asks about the default of the command line");
     arrive(
         &mut desk,
         "config.json",

@@ -13,6 +13,7 @@ const ORDER: Text = Text::new("省得多的在前。按一下就改。", "Larges
 const THEN: Text = Text::new("就装得下", "then it fits");
 const SHORT: Text = Text::new("还不够", "not enough alone");
 const PLAN: Text = Text::new("最省事的方案", "The cheapest plan that fits");
+const NO_PLAN: Text = Text::new("没有现成的方案", "No plan fits as it stands");
 const PLAN_SUM: Text = Text::new(
     "合计 {total}；估计多花 {percent} % 的时间；要复核质量的改动：{checks} 处",
     "{total} in all; about {percent} % more time; quality checks due: {checks}",
@@ -28,7 +29,7 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, answer: &Answer) -> Option<A
     let mut pulled = None;
     if answer.fits == Fits::No {
         widgets::card(ui, tokens, |ui| {
-            parts::heading(ui, tokens, PLAN.get(lang));
+            parts::heading(ui, tokens, if answer.plan.is_some() { PLAN } else { NO_PLAN }.get(lang));
             pulled = plans(ui, tokens, lang, answer);
         });
         ui.add_space(tokens.space.m);

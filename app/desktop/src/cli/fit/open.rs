@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 use vramlab_modelfile::{Head, Model, Problem, read};
-use vramlab_shell::intake::{Use, in_a_line, recognise, use_of};
-use vramlab_sniff::{Kind, Sniffed};
+use vramlab_shell::intake::{Use, recognise, use_of};
+use vramlab_sniff::Kind;
 use vramlab_units::Lang;
 
 /// The beginning that is enough for nearly every file; more is read where a header asks for it.
@@ -56,7 +56,7 @@ fn other(path: &Path, bytes: &[u8], n_bytes: u64, say: &Say) -> Option<Fault> {
         _ if use_of(sniffed.kind) != Use::No => format!("vramlab {name}"),
         _ => String::new(),
     };
-    let line = in_a_line(&Sniffed::plain(sniffed.kind), say.lang);
+    let kind = sniffed.kind.name().get(say.lang);
     let models = "config.json, .safetensors, model.safetensors.index.json, .gguf";
     let help = match (command.is_empty(), say.lang) {
         (false, Lang::Zh) => format!("{command} 打开它；fit 读的是模型的文件：{models}"),
@@ -64,5 +64,5 @@ fn other(path: &Path, bytes: &[u8], n_bytes: u64, say: &Say) -> Option<Fault> {
         (true, Lang::Zh) => format!("fit 读的是模型的文件：{models}"),
         (true, Lang::En) => format!("fit reads the file of a model: {models}"),
     };
-    Some(Fault::usage(format!("{name}: {line}")).help(help))
+    Some(Fault::usage(format!("{name}: {kind}")).help(help))
 }

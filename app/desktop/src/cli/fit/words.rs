@@ -11,6 +11,7 @@ const FILLS: Text = Text::new("每张卡上装着什么", "What fills each card"
 const LEVERS: Text = Text::new("先改什么（省得多的在前）", "What to change first, largest saving on top");
 const ROOM: Text = Text::new("还能腾出多少（省得多的在前）", "What would free more, largest saving on top");
 const PLAN: Text = Text::new("最省事的方案", "The cheapest plan that fits");
+const NO_PLAN: Text = Text::new("没有现成的方案", "No plan fits as it stands");
 const NUMBERS: Text = Text::new("这些数字不是直接读到的", "Numbers that were not simply read");
 const UNKNOWN: Text = Text::new("文件没有说的", "What the file does not say");
 const INSTEAD: Text = Text::new("换一种训练", "Another kind of training");
@@ -49,7 +50,7 @@ pub fn tell(model: &Model, answer: &Answer, name: &str, say: &Say) {
         }
     }
     if answer.fits == Fits::No {
-        say.data(&format!("\n{}", say.ink(Ink::Strong, say.text(PLAN))));
+        say.data(&format!("\n{}", say.ink(Ink::Strong, say.text(if answer.plan.is_some() { PLAN } else { NO_PLAN }))));
         plans(answer, say);
     }
     origins(model, answer, say);
