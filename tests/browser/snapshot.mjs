@@ -69,6 +69,9 @@ export async function snapshot(stage) {
 }
 
 async function steer(stage, page) {
+  // The figure stands below the answers: the pointer needs it on screen.
+  const usual = page.viewportSize();
+  await page.setViewportSize({ width: usual.width, height: 1700 });
   await page.locator("canvas").focus();
   await stage.focus(page, NAMES.en.timeline);
   const before = (await stage.state(page)).snapshot;
@@ -81,8 +84,10 @@ async function steer(stage, page) {
   await page.mouse.wheel(0, -240);
   const span = ([from, until]) => until - from;
   await stage.until(page, (state) => span(state.snapshot.window) < span(zoomed.snapshot.window), "the wheel zooms");
+  await page.waitForTimeout(800); // the wheel glides on for some frames
   await page.keyboard.press("0");
   await stage.until(page, (state) => span(state.snapshot.window) === 14941, "everything");
+  await page.setViewportSize(usual);
 }
 
 // Drops a recording of about `mb` MB made here, and tells how long it took until it stood.

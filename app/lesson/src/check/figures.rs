@@ -182,6 +182,7 @@ fn exprs(figure: &Figure) -> Vec<(String, &Expr)> {
                 let parts = bar.parts.iter().enumerate();
                 out.extend(parts.map(|(part, one)| (format!("bar[{idx}].parts[{part}].value"), &one.value)));
             }
+            out.extend(bars.limit.as_ref().map(|limit| ("limit.value".to_owned(), &limit.value)));
         }
         Drawing::Bytes(grid) => {
             out.extend(grid.parts.iter().enumerate().map(|(idx, one)| (format!("part[{idx}].value"), &one.value)));
@@ -282,6 +283,7 @@ pub fn texts(figure: &Figure) -> Vec<(String, &Localized)> {
                 let parts = bar.parts.iter().enumerate();
                 out.extend(parts.map(|(part, one)| (format!("bar[{idx}].parts[{part}].label"), &one.label)));
             }
+            out.extend(bars.limit.as_ref().map(|limit| ("limit.label".to_owned(), &limit.label)));
             ("bar", bars.bars.iter().map(|bar| &bar.label).collect())
         }
         Drawing::Bytes(grid) => ("part", grid.parts.iter().map(|part| &part.label).collect()),
