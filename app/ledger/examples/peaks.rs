@@ -1,9 +1,9 @@
 //! Measured peaks beside the tape's: `cargo run -p vramlab-ledger --example peaks RECORDS.json…`.
 
-#[path = "../tests/measured/configs.rs"]
-mod configs;
 #[path = "../tests/measured/bands.rs"]
 mod bands;
+#[path = "../tests/measured/configs.rs"]
+mod configs;
 
 use serde_json::Value;
 use std::io::Write as _;

@@ -55,13 +55,7 @@ pub fn bands(snapshot: &Snapshot, analysis: &Analysis, by: By, top: usize) -> Ba
 }
 
 /// The same of those lives that pass; the others are in no band.
-pub fn bands_of(
-    snapshot: &Snapshot,
-    analysis: &Analysis,
-    by: By,
-    top: usize,
-    passes: &dyn Fn(u32) -> bool,
-) -> Bands {
+pub fn bands_of(snapshot: &Snapshot, analysis: &Analysis, by: By, top: usize, passes: &dyn Fn(u32) -> bool) -> Bands {
     let peak = analysis.timeline.peak();
     let mut largest = largest(analysis, by, peak, passes);
     largest.truncate(top.min(usize::from(u16::MAX) - 1));

@@ -159,8 +159,9 @@ mod tests {
 
     #[test]
     fn a_line_is_a_pattern_and_a_role() {
-        let rules = parse("# my model\n\ntrain.py:79 = kv_cache\n/layers?\\.py:\\d+ forward/ -> activation\na=b = 参数\n")
-            .expect("these are rules");
+        let rules =
+            parse("# my model\n\ntrain.py:79 = kv_cache\n/layers?\\.py:\\d+ forward/ -> activation\na=b = 参数\n")
+                .expect("these are rules");
         assert_eq!(rules[0], Rule::contains("train.py:79", Role::KvCache));
         assert!(rules[1].pattern.matches("net/layer.py:12 forward") && !rules[1].pattern.matches("layer.py: forward"));
         assert_eq!(rules[2], Rule::contains("a=b", Role::Parameter), "the last sign divides");
@@ -169,7 +170,8 @@ mod tests {
 
     #[test]
     fn every_slip_is_told_with_its_place() {
-        let errors = parse("train.py\n  = gradient\nx.py = grad\nok.py = gradient\n/(/ = unknown\n").expect_err("slips");
+        let errors =
+            parse("train.py\n  = gradient\nx.py = grad\nok.py = gradient\n/(/ = unknown\n").expect_err("slips");
         let places: Vec<(usize, usize)> = errors.iter().map(|error| (error.line, error.column)).collect();
         assert_eq!(places, [(1, 9), (2, 3), (3, 8), (5, 1)]);
         assert!(errors[2].text(vramlab_units::Lang::En).contains("parameter, gradient, optimizer"), "{errors:?}");

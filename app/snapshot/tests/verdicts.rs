@@ -18,7 +18,7 @@ fn of(name: &str, limit_mib: Option<u64>) -> (Snapshot, Analysis) {
     let places =
         ["tests/data/snapshots", "assets/snapshots"].map(|dir| root.join(dir).join(format!("{name}.pickle.gz")));
     let path = places.iter().find(|path| path.exists()).expect("the recording is there");
-    let snapshot = read(&std::fs::read(path).unwrap(), 64 << 20).unwrap();
+    let snapshot = read(&std::fs::read(path).expect("a recording"), 64 << 20).expect("a snapshot");
     let options = Options { limit: limit_mib.map(|mib| mib * MIB), ..Options::default() };
     let analysis = Analysis::of(&snapshot, 0, &options);
     (snapshot, analysis)
@@ -30,7 +30,7 @@ fn plain(text: &str) -> String {
 }
 
 fn tried(snapshot: &Snapshot, analysis: &Analysis) -> Vec<(String, WhatIf)> {
-    let all = USUAL.iter().map(|text| ((*text).to_owned(), Config::parse(text).unwrap()));
+    let all = USUAL.iter().map(|text| ((*text).to_owned(), Config::parse(text).expect("usual settings")));
     let others = all.filter(|(_, config)| *config != analysis.config);
     others.map(|(text, config)| (text, replay_under(snapshot, analysis, &config))).collect()
 }

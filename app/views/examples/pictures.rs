@@ -37,7 +37,11 @@ const STATES: &[(&str, &str, &str)] = &[
     ("bottleneck_panel", "small", r#"{"preset": "small_kernels"}"#),
     ("littles_law_conveyor", "filling", r#"{"bytes_per_load": "16", "loads_per_thread": 4}"#),
     ("ledger_timeline", "gpt2", "{}"),
-    ("ledger_timeline", "llama8b", r#"{"net": "llama", "layers": 32, "heads": 32, "head_dim": 128, "heads_per_kv": 4, "ffn": 14336, "vocab": 128256, "seq_len": 4096, "batch": 1, "precision": "bf16"}"#),
+    (
+        "ledger_timeline",
+        "llama8b",
+        r#"{"net": "llama", "layers": 32, "heads": 32, "head_dim": 128, "heads_per_kv": 4, "ffn": 14336, "vocab": 128256, "seq_len": 4096, "batch": 1, "precision": "bf16"}"#,
+    ),
     ("ledger_timeline", "recomputed", r#"{"vocab": 4096, "batch": 16, "checkpoint_every": 1, "attention": "math"}"#),
     ("ledger_timeline", "resnet50", r#"{"net": "resnet50", "batch": 64, "channels_last": true}"#),
     ("util_meter", "slow", "{}"),

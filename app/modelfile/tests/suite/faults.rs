@@ -180,8 +180,7 @@ fn h5_headers_that_lie_are_refused_and_unknown_formats_counted_by_what_is_known(
     };
     assert!(lie(&|bytes| bytes[..8].fill(255)).contains("says it has 18446744073709551615 bytes"));
     assert!(lie(&|bytes| bytes[0] = 255).contains("the file has"));
-    let says =
-        |tensors: &[(&str, &str, &[u64], (u64, u64))]| open(&safetensors(tensors, 28)).map_err(|why| why.to_string());
+    let says = |tensors: &[files::Tensor<'_>]| open(&safetensors(tensors, 28)).map_err(|why| why.to_string());
     assert!(
         says(&[("a", "BF16", &[6], (0, 12)), ("b", "BF16", &[6], (8, 20))])
             .unwrap_err()
