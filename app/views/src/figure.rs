@@ -39,6 +39,29 @@ pub fn problem_ui(ui: &mut Ui, tokens: &Tokens, problem: &str) {
     ui.label(RichText::new(problem).font(tokens.font(Type::Body)).color(tokens.bad));
 }
 
+/// A list steered by the keyboard: Up, Down, Home and End move `cursor` among its `n` entries.
+pub fn list_keys(ui: &Ui, response: &Response, cursor: &mut usize, n: usize) {
+    if response.clicked_by(egui::PointerButton::Primary) {
+        response.request_focus();
+    }
+    if !response.has_focus() {
+        return;
+    }
+    let filter = EventFilter { vertical_arrows: true, ..EventFilter::default() };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+    let last = n.saturating_sub(1);
+    let pressed = |key| ui.input(|input| input.key_pressed(key));
+    if pressed(Key::ArrowDown) {
+        *cursor = (*cursor + 1).min(last);
+    } else if pressed(Key::ArrowUp) {
+        *cursor = cursor.saturating_sub(1);
+    } else if pressed(Key::Home) {
+        *cursor = 0;
+    } else if pressed(Key::End) {
+        *cursor = last;
+    }
+}
+
 /// The keyboard's place among the lanes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LaneKeys {

@@ -10,7 +10,7 @@ pub mod words;
 use crate::controls::{self, Flow, KeyNumber};
 use crate::figure;
 use crate::view::{DataTable, View, ViewCx, Visualizer};
-use egui::{EventFilter, Key, Response, Sense, Ui};
+use egui::{Sense, Ui};
 use layout::Geometry;
 use paint::Scene;
 use question::{Preset, Question};
@@ -53,7 +53,7 @@ impl BottleneckPanel {
         let width = ui.available_width().max(figure::LEAST_WIDTH);
         let geometry = Geometry::new(ui.cursor().min, width, tokens.scale, &found.times_us);
         let (rect, response) = ui.allocate_exact_size(geometry.rect.size(), Sense::click());
-        self.steer(ui, &response);
+        figure::list_keys(ui, &response, &mut self.cursor, Resource::ALL.len());
         let hovered = response.hover_pos().and_then(|pos| geometry.hit(pos));
         let picked = hovered.or_else(|| response.has_focus().then_some(self.cursor));
         let painter = &ui.painter_at(rect.expand(tokens.px(6.0)));
@@ -63,29 +63,6 @@ impl BottleneckPanel {
         figure::speak(&response, &self.finding(lang), said.as_deref().filter(|_| response.has_focus()));
         let rest = said.unwrap_or_else(|| self.question.preset.about().get(lang).to_owned());
         figure::readout_ui(ui, tokens, &rest);
-    }
-
-    /// Up, down, Home and End move among the four.
-    fn steer(&mut self, ui: &Ui, response: &Response) {
-        if response.clicked_by(egui::PointerButton::Primary) {
-            response.request_focus();
-        }
-        if !response.has_focus() {
-            return;
-        }
-        let filter = EventFilter { vertical_arrows: true, ..EventFilter::default() };
-        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
-        let last = Resource::ALL.len() - 1;
-        let pressed = |key| ui.input(|input| input.key_pressed(key));
-        if pressed(Key::ArrowDown) {
-            self.cursor = (self.cursor + 1).min(last);
-        } else if pressed(Key::ArrowUp) {
-            self.cursor = self.cursor.saturating_sub(1);
-        } else if pressed(Key::Home) {
-            self.cursor = 0;
-        } else if pressed(Key::End) {
-            self.cursor = last;
-        }
     }
 
     fn key_numbers(&self, found: &Found, lang: Lang) -> Vec<KeyNumber> {
