@@ -3,6 +3,7 @@
 
 use super::driver::{Function, Shape, check};
 use super::guard::guarded;
+use super::staging::Staging;
 use super::{Cuda, compile, content};
 use crate::backend::PointCx;
 use crate::backend::host::{self, Card, PAGE, PoolBytes};
@@ -35,7 +36,14 @@ impl Cuda {
             None => None,
         };
         let clock_mhz = self.facts.sm_clock_mhz.unwrap_or(1_500.0);
-        let mut card = DriverCard { cuda: self, clock_mhz, pool: None, image, functions: BTreeMap::new() };
+        let mut card = DriverCard {
+            cuda: self,
+            clock_mhz,
+            pool: None,
+            image,
+            functions: BTreeMap::new(),
+            staging: Staging::default(),
+        };
         let measured = guarded("working on the card", || host::measure(&job.kernel, routine, point, &mut card, cx))?;
         card.shut();
         let mut measured = measured?;
@@ -52,6 +60,7 @@ struct DriverCard<'a> {
     /// The routine's own kernels, compiled.
     image: Option<Vec<u8>>,
     functions: BTreeMap<String, Function>,
+    staging: Staging,
 }
 
 /// The one stream: the default one.
@@ -217,6 +226,38 @@ impl Card for DriverCard<'_> {
     fn get(&mut self, address: u64, out: &mut [u8]) -> Result<(), RunError> {
         // SAFETY: the source is memory that the routine holds; the target is a live slice of that length.
         unsafe { check(sys::cuMemcpyDtoH_v2(out.as_mut_ptr().cast::<c_void>(), address, out.len()), "cuMemcpyDtoH") }
+    }
+
+    fn host(&mut self, bytes: u64, is_pinned: bool) -> Result<u64, RunError> {
+        self.staging.open(bytes, is_pinned)
+    }
+
+    fn host_bytes(&mut self, host: u64) -> Result<&mut [u8], RunError> {
+        self.staging.bytes(host)
+    }
+
+    fn drop_host(&mut self, host: u64) -> Result<(), RunError> {
+        self.sync()?;
+        self.staging.close(host);
+        Ok(())
+    }
+
+    fn upload(&mut self, address: u64, host: u64) -> Result<(), RunError> {
+        let from = self.staging.bytes(host)?;
+        // SAFETY: the routine holds the target, which is at least as long; the source lives until `drop_host`, which
+        // waits for the stream first.
+        unsafe {
+            check(sys::cuMemcpyHtoDAsync_v2(address, from.as_ptr().cast(), from.len(), STREAM), "cuMemcpyHtoDAsync")
+        }
+    }
+
+    fn download(&mut self, address: u64, host: u64) -> Result<(), RunError> {
+        let to = self.staging.bytes(host)?;
+        // SAFETY: as in `upload`, the other way round.
+        unsafe {
+            let target = to.as_mut_ptr().cast::<c_void>();
+            check(sys::cuMemcpyDtoHAsync_v2(target, address, to.len(), STREAM), "cuMemcpyDtoHAsync")
+        }
     }
 
     fn busy(&mut self, micros: u64) -> Result<(), RunError> {

@@ -17,6 +17,7 @@ mod host;
 pub mod nvml;
 mod point;
 pub mod selftest;
+mod staging;
 pub mod timing;
 pub mod tools;
 mod zh;

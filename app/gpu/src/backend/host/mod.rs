@@ -68,6 +68,13 @@ pub trait Card {
     /// Sets and reads memory.
     fn set(&mut self, address: u64, byte: u8, bytes: u64) -> Result<(), RunError>;
     fn get(&mut self, address: u64, out: &mut [u8]) -> Result<(), RunError>;
+    /// Host memory for copies, pinned or as any other; a handle.
+    fn host(&mut self, bytes: u64, is_pinned: bool) -> Result<u64, RunError>;
+    fn host_bytes(&mut self, host: u64) -> Result<&mut [u8], RunError>;
+    fn drop_host(&mut self, host: u64) -> Result<(), RunError>;
+    /// Queues a copy of the whole of a host buffer to the card, and one of as many bytes back.
+    fn upload(&mut self, address: u64, host: u64) -> Result<(), RunError>;
+    fn download(&mut self, address: u64, host: u64) -> Result<(), RunError>;
     /// Keeps the stream busy for so long, queued.
     fn busy(&mut self, micros: u64) -> Result<(), RunError>;
     /// Queues a kernel of the routine's own source over `n_blocks` blocks of `n_threads`.

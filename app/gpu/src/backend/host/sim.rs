@@ -24,6 +24,9 @@ pub struct Sim {
     mapped: BTreeMap<u64, u64>,
     /// Start, end and value of what was set, in order.
     written: Vec<(u64, u64, u8)>,
+    /// Host buffers by handle.
+    hosts: BTreeMap<u64, Vec<u8>>,
+    next_host: u64,
 }
 
 impl Sim {
@@ -39,6 +42,8 @@ impl Sim {
             next_range: RANGE_BASE,
             mapped: BTreeMap::new(),
             written: Vec::new(),
+            hosts: BTreeMap::new(),
+            next_host: 1,
         }
     }
 
@@ -160,6 +165,32 @@ impl Card for Sim {
             let last = self.written.iter().rfind(|(start, end, _)| (*start..*end).contains(&at));
             *byte = last.map_or(0, |(.., value)| *value);
         }
+        Ok(())
+    }
+
+    fn host(&mut self, bytes: u64, _is_pinned: bool) -> Result<u64, RunError> {
+        self.hosts.insert(self.next_host, vec![0; bytes as usize]);
+        self.next_host += 1;
+        Ok(self.next_host - 1)
+    }
+
+    fn host_bytes(&mut self, host: u64) -> Result<&mut [u8], RunError> {
+        self.hosts.get_mut(&host).map(Vec::as_mut_slice).ok_or_else(|| wrong("no such host buffer"))
+    }
+
+    fn drop_host(&mut self, host: u64) -> Result<(), RunError> {
+        self.hosts.remove(&host).map(|_| ()).ok_or_else(|| wrong("a host buffer is dropped twice"))
+    }
+
+    /// What is uploaded is not kept: no kernel runs here that would read it.
+    fn upload(&mut self, _address: u64, host: u64) -> Result<(), RunError> {
+        self.host_bytes(host).map(|_| ())
+    }
+
+    fn download(&mut self, address: u64, host: u64) -> Result<(), RunError> {
+        let mut bytes = vec![0; self.host_bytes(host)?.len()];
+        self.get(address, &mut bytes)?;
+        self.host_bytes(host)?.copy_from_slice(&bytes);
         Ok(())
     }
 
