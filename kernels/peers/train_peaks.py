@@ -1,6 +1,8 @@
 """Training memory, phase by phase: what PyTorch's allocator holds during two steps of a configuration.
 
     python3 train_peaks.py FOLDER            every configuration of train_peaks_list.py, into FOLDER/NET.json
+    python3 train_peaks.py FOLDER --odd      odd sizes, 8-bit states, 4-bit weights and other blocks, into FOLDER/odd.json, with the
+                                             events of the small ones in FOLDER/odd_events.json.gz; the packed ones need bitsandbytes
     python3 train_peaks.py FOLDER --tracker  the same by PyTorch's MemTracker under FakeTensorMode, into FOLDER/tracker.json
     python3 train_peaks.py FOLDER --events   every allocator event of the small ones, into FOLDER/events.json.gz
     python3 train_peaks.py '{"net":"gpt",…}' one configuration, to standard output
@@ -26,6 +28,7 @@ from torch.utils.checkpoint import checkpoint
 
 import train_peaks_nets as nets
 from train_peaks_list import CONFIGS, SMALL
+from train_peaks_odd import ODD, SMALL_ODD
 
 WORKERS = 5
 
@@ -41,6 +44,10 @@ class Optimizer:
         if kind == "adamw":
             how = {key: cfg[key] for key in ("foreach", "fused") if key in cfg}
             self.inner = torch.optim.AdamW(stepped, lr=1e-4, **how)
+        elif kind == "adamw8":
+            import bitsandbytes
+
+            self.inner = bitsandbytes.optim.AdamW8bit(stepped, lr=1e-4)
         else:
             self.inner = torch.optim.SGD(stepped, lr=1e-4, momentum=0.9 if kind == "sgdm" else 0.0)
 
@@ -249,6 +256,12 @@ def write(path, records):
         out.write("\n]}\n")
 
 
+def write_events(path, configs):
+    text = json.dumps(run_all(watch, configs), separators=(",", ":"))
+    with open(path, "wb") as out:
+        out.write(gzip.compress(text.encode(), mtime=0))
+
+
 def main():
     if len(sys.argv) < 2:
         raise SystemExit(__doc__)
@@ -260,10 +273,13 @@ def main():
     if "--tracker" in sys.argv:
         write(os.path.join(folder, "tracker.json"), run_all(track, CONFIGS))
         return
+    if "--odd" in sys.argv:
+        # Events first: the file of figures names the device, and a process that knows CUDA cannot be forked.
+        write_events(os.path.join(folder, "odd_events.json.gz"), SMALL_ODD)
+        write(os.path.join(folder, "odd.json"), run_all(run, ODD))
+        return
     if "--events" in sys.argv:
-        text = json.dumps(run_all(watch, SMALL), separators=(",", ":"))
-        with open(os.path.join(folder, "events.json.gz"), "wb") as out:
-            out.write(gzip.compress(text.encode(), mtime=0))
+        write_events(os.path.join(folder, "events.json.gz"), SMALL)
         return
     records = run_all(run, CONFIGS)
     for net in ("gpt", "llama", "moe", "resnet50"):

@@ -86,12 +86,21 @@ class RmsNorm(nn.Module):
         return self.weight * (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-5)).to(x.dtype)
 
 
-class Adapted(nn.Module):
-    """A linear layer without bias; with `rank`, a low-rank adapter beside it."""
+def matrix(inputs, outputs, four, bias=False):
+    """A linear layer; with `four`, bitsandbytes' in 4 bits, unpacked to bfloat16 for each product."""
+    if not four:
+        return nn.Linear(inputs, outputs, bias=bias)
+    import bitsandbytes
 
-    def __init__(self, inputs, outputs, rank):
+    return bitsandbytes.nn.Linear4bit(inputs, outputs, bias=False, compute_dtype=torch.bfloat16, quant_type="nf4")
+
+
+class Adapted(nn.Module):
+    """A linear layer, without bias if not said otherwise; with `rank`, a low-rank adapter beside it."""
+
+    def __init__(self, inputs, outputs, rank, four=False, bias=False):
         super().__init__()
-        self.base = nn.Linear(inputs, outputs, bias=False)
+        self.base = matrix(inputs, outputs, four, bias)
         self.a = nn.Linear(inputs, rank, bias=False) if rank else None
         self.b = nn.Linear(rank, outputs, bias=False) if rank else None
 
@@ -100,13 +109,15 @@ class Adapted(nn.Module):
 
 
 class SwiGlu(nn.Module):
-    def __init__(self, h, f):
+    def __init__(self, h, f, four, act):
         super().__init__()
-        self.gate, self.up = nn.Linear(h, f, bias=False), nn.Linear(h, f, bias=False)
-        self.down = nn.Linear(f, h, bias=False)
+        self.gate, self.up, self.down = matrix(h, f, four), matrix(h, f, four), matrix(f, h, four)
+        self.act = act
 
     def forward(self, x):
-        return self.down(F.silu(self.gate(x)) * self.up(x)), None
+        gate = self.gate(x)
+        gate = F.gelu(gate, approximate="tanh") if self.act == "gelu" else F.silu(gate)
+        return self.down(gate * self.up(x)), None
 
 
 class Experts(nn.Module):
@@ -149,14 +160,20 @@ class Experts(nn.Module):
 
 
 class LlamaBlock(nn.Module):
-    def __init__(self, h, a, g, f, attn, norm, rank, moe):
+    """`hd`: a head's width where it is not h / a. `qkvb`: biases on q, k, v. `qkn`: a norm on each head of q and k. `post`: norms
+    behind attention and feed-forward too. `act`: silu or gelu."""
+
+    def __init__(self, h, a, g, f, attn, norm, rank, moe, hd=0, qkvb=False, qkn=False, post=False, act="silu", four=False):
         super().__init__()
-        self.a, self.g, self.d, self.attn = a, g, h // a, attn
+        self.a, self.g, self.d, self.attn = a, g, hd or h // a, attn
         self.n1 = RmsNorm(h, norm)
-        self.q, self.k = Adapted(h, a * self.d, rank), Adapted(h, g * self.d, 0)
-        self.v, self.o = Adapted(h, g * self.d, rank), Adapted(a * self.d, h, 0)
+        self.q, self.k = Adapted(h, a * self.d, rank, four, qkvb), Adapted(h, g * self.d, 0, four, qkvb)
+        self.v, self.o = Adapted(h, g * self.d, rank, four, qkvb), Adapted(a * self.d, h, 0, four)
+        self.qn, self.kn = (RmsNorm(self.d, norm), RmsNorm(self.d, norm)) if qkn else (None, None)
+        self.p1 = RmsNorm(h, norm) if post else None
         self.n2 = RmsNorm(h, norm)
-        self.ff = Experts(h, f, *moe) if moe else SwiGlu(h, f)
+        self.ff = Experts(h, f, *moe) if moe else SwiGlu(h, f, four, act)
+        self.p2 = RmsNorm(h, norm) if post else None
 
     def turn(self, x):
         low, high = x.chunk(2, -1)
@@ -167,30 +184,40 @@ class LlamaBlock(nn.Module):
         b, t, g, d = x.shape
         return x if g == self.a else x[:, :, :, None].expand(b, t, g, self.a // g, d).reshape(b, t, self.a, d)
 
+    def heads(self, x, n, norm):
+        x = x.view(*x.shape[:2], n, self.d)
+        return self.turn(x if norm is None else norm(x))
+
     def attention(self, n):
         b, t, _ = n.shape
-        q = self.turn(self.q(n).view(b, t, self.a, self.d))
-        k = self.turn(self.k(n).view(b, t, self.g, self.d))
+        q = self.heads(self.q(n), self.a, self.qn)
+        k = self.heads(self.k(n), self.g, self.kn)
         v = self.v(n).view(b, t, self.g, self.d)
         mixed = attend(q.transpose(1, 2), self.spread(k).transpose(1, 2), self.spread(v).transpose(1, 2), self.attn)
         return self.o(mixed.transpose(1, 2).reshape(b, t, self.a * self.d))
 
     def forward(self, x):
+        if self.p1 is not None:
+            x = x + self.p1(self.attention(self.n1(x)))
+            return x + self.p2(self.ff(self.n2(x))[0])
         x = x + self.attention(self.n1(x))
         out, balance = self.ff(self.n2(x))
         return x + out if balance is None else (x + out, balance)
 
 
 class Llama(nn.Module):
-    """`net: llama`, and with experts `net: moe`. RoPE's tables are two buffers that all blocks share."""
+    """`net: llama`, and with experts `net: moe`. RoPE's tables are two buffers that all blocks share. `scaled`: the embedding times
+    the root of h. `cap`: scores through a tanh."""
 
-    def __init__(self, L, h, a, g, f, V, T, attn, norm, ckpt, lora=0, E=0, k=0, c=1.0, every=1, **_):
+    def __init__(self, L, h, a, g, f, V, T, attn, norm, ckpt, lora=0, E=0, k=0, c=1.0, every=1, tied=False, scaled=False, cap=0,
+                 base="", hd=0, qkvb=False, qkn=False, post=False, act="silu", **_):
         super().__init__()
-        self.ckpt, self.every, self.is_moe, self.T, self.d = ckpt, every, E > 0, T, h // a
+        self.ckpt, self.every, self.is_moe, self.T, self.d = ckpt, every, E > 0, T, hd or h // a
+        self.h, self.scaled, self.cap = h, scaled, cap
         self.te = nn.Embedding(V, h)
-        moe = (E, k, c) if E else None
-        self.blocks = nn.ModuleList(LlamaBlock(h, a, g, f, attn, norm, lora, moe) for _ in range(L))
-        self.norm, self.head = RmsNorm(h, norm), nn.Linear(h, V, bias=False)
+        moe, more = (E, k, c) if E else None, (hd, qkvb, qkn, post, act, base == "nf4")
+        self.blocks = nn.ModuleList(LlamaBlock(h, a, g, f, attn, norm, lora, moe, *more) for _ in range(L))
+        self.norm, self.head = RmsNorm(h, norm), None if tied else nn.Linear(h, V, bias=False)
         if lora:
             for name, weight in self.named_parameters():
                 weight.requires_grad_(name.endswith((".a.weight", ".b.weight")))
@@ -204,20 +231,27 @@ class Llama(nn.Module):
         for block in self.blocks:
             block.cos, block.sin = self.cos, self.sin
 
+    def score(self, x):
+        y = F.linear(x, self.te.weight) if self.head is None else self.head(x)
+        return torch.tanh(y / self.cap) * self.cap if self.cap else y
+
     def forward(self, tokens):
         x, balance = self.te(tokens), []
+        if self.scaled:
+            x = x * self.h**0.5
         if not self.is_moe:
-            return self.head(self.norm(through(self.blocks, x, self.ckpt, self.every)))
+            return self.score(self.norm(through(self.blocks, x, self.ckpt, self.every)))
         for block in self.blocks:
             x, one = checkpoint(block, x, use_reentrant=False) if self.ckpt else block(x)
             balance.append(one)
-        return self.head(self.norm(x)), balance
+        return self.score(self.norm(x)), balance
 
 
 def fill(model):
     with torch.no_grad():
         for weight in model.parameters():
-            weight.normal_(0, 0.02) if weight.dim() > 1 else weight.zero_()
+            if weight.is_floating_point():
+                weight.normal_(0, 0.02) if weight.dim() > 1 else weight.zero_()
         for part in model.modules():
             if isinstance(part, (nn.LayerNorm, RmsNorm)):
                 part.weight.fill_(1)
@@ -236,10 +270,21 @@ def empty(kind, cfg, is_fake):
     return model
 
 
+def pack(kind, cfg):
+    """With weights in 4 bits the model is made in host memory and quantized as it moves."""
+    model = kind(**cfg)
+    fill(model)
+    return (model.bfloat16() if cfg["dtype"] == "bf16" else model).cuda()
+
+
 def build(cfg, is_fake=False):
     """The model on the device, float32 first, and a function that makes the inputs."""
     if cfg["net"] == "resnet50":
         return build_resnet50(cfg, is_fake)
+    if cfg.get("base") == "nf4":
+        model = pack(Llama, cfg)
+        model.make_tables(torch.bfloat16)
+        return model, lambda: (torch.randint(0, cfg["V"], (cfg["b"], cfg["T"]), device="cuda"),) * 2
     model = empty(Gpt if cfg["net"] == "gpt" else Llama, cfg, is_fake)
     if not is_fake:
         fill(model)
