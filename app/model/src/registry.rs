@@ -8,6 +8,8 @@ use crate::aos_soa::AosSoa;
 use crate::arena::Arena;
 use crate::bank_conflicts::BankConflicts;
 use crate::batch_knee::BatchKnee;
+use crate::bench_draw::BenchDraw;
+use crate::bench_stats::BenchStats;
 use crate::bfc_allocator::BfcAllocator;
 use crate::bottleneck::Bottleneck;
 use crate::buffer_reuse::BufferReuse;
@@ -18,15 +20,22 @@ use crate::checkpoint_slots::CheckpointSlots;
 use crate::closed_formula_step::ClosedFormulaStep;
 use crate::coalescing::Coalescing;
 use crate::compare_runs::CompareRuns;
+use crate::control_check::ControlCheck;
 use crate::cpu_aos_soa::CpuAosSoa;
 use crate::cpu_stride::CpuStride;
 use crate::cpu_transpose::CpuTranspose;
+use crate::decode_floor::DecodeFloor;
+use crate::diffusion_peak::DiffusionPeak;
 use crate::divergence::Divergence;
 use crate::divergent_paths::DivergentPaths;
 use crate::false_sharing::FalseSharing;
+use crate::fit_batch::FitBatch;
 use crate::gustafson::Gustafson;
 use crate::intensity_knee::IntensityKnee;
 use crate::kv_cache::KvCache;
+use crate::kv_capacity::KvCapacity;
+use crate::kv_paging::KvPaging;
+use crate::kv_waste::KvWaste;
 use crate::largest_request::LargestRequest;
 use crate::latency_cycles::LatencyCycles;
 use crate::leak_slope::LeakSlope;
@@ -116,6 +125,8 @@ pub const MODELS: &[Entry] = &[
     entry::<Arena>(),
     entry::<BankConflicts>(),
     entry::<BatchKnee>(),
+    entry::<BenchDraw>(),
+    entry::<BenchStats>(),
     entry::<BfcAllocator>(),
     entry::<Bottleneck>(),
     entry::<BufferReuse>(),
@@ -126,15 +137,22 @@ pub const MODELS: &[Entry] = &[
     entry::<ClosedFormulaStep>(),
     entry::<Coalescing>(),
     entry::<CompareRuns>(),
+    entry::<ControlCheck>(),
     entry::<CpuAosSoa>(),
     entry::<CpuStride>(),
     entry::<CpuTranspose>(),
+    entry::<DecodeFloor>(),
+    entry::<DiffusionPeak>(),
     entry::<Divergence>(),
     entry::<DivergentPaths>(),
     entry::<FalseSharing>(),
+    entry::<FitBatch>(),
     entry::<Gustafson>(),
     entry::<IntensityKnee>(),
     entry::<KvCache>(),
+    entry::<KvCapacity>(),
+    entry::<KvPaging>(),
+    entry::<KvWaste>(),
     entry::<LargestRequest>(),
     entry::<LatencyCycles>(),
     entry::<LeakSlope>(),
