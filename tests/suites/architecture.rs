@@ -19,9 +19,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("modelfile", &["units"]),
     ("fit", &["units", "modelfile", "ledger"]),
     ("snapshot", &["units", "alloc"]),
+    ("profile", &["units"]),
+    // The library that the watched program loads; it is built beside ours because desktop names it.
+    ("inject", &["profile"]),
     ("gpu", &["units", "alloc", "model", "trace"]),
     ("kit", &["units"]),
-    ("views", &["units", "model", "trace", "lesson", "alloc", "ledger", "snapshot", "gpu", "kit"]),
+    ("views", &["units", "model", "trace", "lesson", "alloc", "ledger", "snapshot", "profile", "gpu", "kit"]),
     (
         "shell",
         &[
@@ -35,6 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "modelfile",
             "fit",
             "snapshot",
+            "profile",
             "gpu",
             "content",
             "kit",
@@ -54,6 +58,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "modelfile",
             "fit",
             "snapshot",
+            "profile",
+            "inject",
             "gpu",
             "content",
             "kit",
@@ -73,7 +79,7 @@ const TEST_ARROWS: &[(&str, &str, &str)] = &[
 
 /// Crates that must stay free of the interface.
 const BELOW_KIT: &[&str] =
-    &["units", "model", "trace", "lesson", "sniff", "alloc", "ledger", "modelfile", "fit", "gpu", "content"];
+    &["units", "model", "trace", "lesson", "sniff", "alloc", "ledger", "modelfile", "fit", "profile", "gpu", "content"];
 const INTERFACE: &[&str] = &["egui", "eframe", "egui_extras", "egui_plot", "egui_commonmark", "rfd", "winit", "wgpu"];
 
 /// What pure code may not see. `gpu` may behind its features: `backend`, `child`, `client`, `sys`, `wire`.
@@ -101,6 +107,7 @@ const PURE_TREES: &[&str] = &[
     "app/ledger/src",
     "app/modelfile/src",
     "app/fit/src",
+    "app/profile/src",
     "app/content/src",
     "app/kit/src",
     "app/views/src",
