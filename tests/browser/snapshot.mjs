@@ -33,11 +33,17 @@ export async function snapshot(stage) {
     await stage.picture(page, "snapshot-compare-en-light-1440");
   });
   await stage.check("three are ranks side by side", async () => {
-    const names = ["mlp_adam", "resnet50_b32", "kv_cat_round4"];
+    const names = ["kv_cat", "kv_cat_expandable", "kv_cat_round4"];
     await stage.drop(page, names.map((name) => dropped(`snapshots/${name}.pickle.gz`)));
     const { snapshot } = await stage.until(page, (state) => state?.snapshot?.together?.peaks?.length === 3, "the ranks");
-    equal([...snapshot.together.peaks].sort((a, b) => a - b), [1414856704, 1510408192, 3077896704], "README");
+    equal([...snapshot.together.peaks].sort((a, b) => a - b), [1239220224, 1314193408, 1510408192], "README");
     await stage.picture(page, "snapshot-ranks-en-light-1440");
+  });
+  await stage.check("other programs are no ranks, and what differs is named", async () => {
+    const names = ["mlp_adam", "resnet50_b32", "kv_cat_round4"];
+    await stage.drop(page, names.map((name) => dropped(`snapshots/${name}.pickle.gz`)));
+    const { snapshot } = await stage.until(page, (state) => state?.snapshot?.together?.refused, "the refusal");
+    assert(/common/.test(snapshot.together.refused), snapshot.together.refused);
   });
   await stage.check("the table of memory_summary() is explained", async () => {
     await stage.open(page, "/");

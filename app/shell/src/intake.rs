@@ -26,8 +26,7 @@ pub fn use_of(kind: Kind) -> Use {
     let later = |chapter, help| Use::Later { chapter, help };
     match kind {
         Kind::Trace | Kind::Pack | Kind::Chapter | Kind::Progress | Kind::Notebook => Use::Open,
-        Kind::Snapshot | Kind::MemorySummary => Use::Open,
-        Kind::OomMessage => later("18_debugging", Some("/help/training_oom")),
+        Kind::Snapshot | Kind::MemorySummary | Kind::OomMessage => Use::Open,
         Kind::HfConfig | Kind::Safetensors | Kind::SafetensorsIndex | Kind::Gguf => Use::Open,
         Kind::Adapter => later("05_peak", Some("/task/task-2")),
         Kind::Checkpoint => later("18_debugging", None),
@@ -243,7 +242,7 @@ impl App {
         match kind {
             Kind::Progress => return self.open_progress(name, &bytes),
             Kind::Notebook => return self.import_notebook(name, &bytes),
-            Kind::MemorySummary => return self.open_summary(&bytes),
+            Kind::MemorySummary | Kind::OomMessage => return self.open_summary(&bytes),
             _ => {}
         }
         match self.library.open_bytes(name, &bytes, lang) {
@@ -264,9 +263,9 @@ impl App {
         true
     }
 
-    /// A table of `memory_summary()`, or the counters of `memory_stats()`; false if it is neither.
+    /// A table of `memory_summary()`, the counters of `memory_stats()` or an out-of-memory error; false if it is none.
     fn open_summary(&mut self, bytes: &[u8]) -> bool {
-        let Some(text) = std::str::from_utf8(bytes).ok().filter(|text| crate::snapshot::is_summary(text)) else {
+        let Some(text) = std::str::from_utf8(bytes).ok().filter(|text| crate::snapshot::is_paper(text)) else {
             return false;
         };
         self.snapshot.paper.take(text);

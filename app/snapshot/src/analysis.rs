@@ -113,6 +113,13 @@ impl Analysis {
         self.roles = roles(snapshot, self.device, &self.lives, &self.steps, rules);
     }
 
+    /// Judges the refusals anew: the process may hold this much, or nobody knows.
+    pub fn set_limit(&mut self, snapshot: &Snapshot, limit: Option<u64>) {
+        let options = Options { limit, ..Options::default() };
+        self.ooms = ooms(snapshot, self, &options);
+        self.room = room(self, limit);
+    }
+
     /// Events of this device.
     pub fn events<'a>(&self, snapshot: &'a Snapshot) -> &'a [Event] {
         snapshot.traces.get(self.device).map_or(&[], Vec::as_slice)

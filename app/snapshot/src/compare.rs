@@ -247,7 +247,8 @@ fn site_changes(first: Side<'_>, second: Side<'_>) -> Vec<Change> {
     out
 }
 
-fn setting_changes(first: &Snapshot, second: &Snapshot) -> Vec<SettingChange> {
+/// Settings that the two files name differently.
+pub fn setting_changes(first: &Snapshot, second: &Snapshot) -> Vec<SettingChange> {
     let names: std::collections::BTreeSet<&String> = first.settings.keys().chain(second.settings.keys()).collect();
     names
         .into_iter()

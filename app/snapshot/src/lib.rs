@@ -23,6 +23,7 @@ mod fast;
 pub mod findings;
 pub mod growth;
 mod homes;
+pub mod kin;
 pub mod lives;
 pub mod message;
 pub mod model;
@@ -43,6 +44,7 @@ mod start;
 pub mod steps;
 pub mod summary;
 pub mod timeline;
+mod told;
 mod unpack;
 pub mod what_if;
 

@@ -146,6 +146,20 @@ impl Message {
         classify(&less) != classify(&more)
     }
 
+    /// Every number that the text gives, in its order.
+    pub fn figures(&self) -> Vec<(Text, u64)> {
+        let all = [
+            (Text::new("这次申请", "this request"), Some(self.request)),
+            (Text::new("整张卡", "the whole card"), self.capacity),
+            (Text::new("设备空闲", "free on the device"), Some(self.device_free)),
+            (Text::new("本进程占用", "held by this process"), self.in_use),
+            (Text::new("本进程上限", "allowed to this process"), self.allowed),
+            (Text::new("PyTorch 已分配", "allocated by PyTorch"), Some(self.allocated)),
+            (Text::new("保留而空闲", "reserved and free"), Some(self.inactive)),
+        ];
+        all.into_iter().filter_map(|(name, amount)| Some((name, amount?.bytes))).collect()
+    }
+
     /// Cause, numbers and what to do first, each with its label.
     pub fn told(&self) -> Vec<(Text, Localized)> {
         vec![

@@ -113,7 +113,7 @@ pub struct Snapshot {
     /// Fields that this program does not know, with how often they stood there.
     pub unknown: BTreeMap<String, u64>,
     /// What is missing or contradictory, e.g. blocks that do not fill their segment.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<vramlab_units::Localized>,
     /// Of each device, which part of its events is here; empty if all are.
     pub shown: Vec<Shown>,
     /// Of each device, the events of private pools by index, in order; nothing if the file does not tell (before torch 2.12).

@@ -8,6 +8,7 @@ use crate::model::{Action, Annotation, Block, BlockState, Event, Segment, Snapsh
 use crate::pickle::{Machine, PickleError, Slot, Value, Watch};
 use crate::unpack::{UnpackError, unpack};
 use values::Budget;
+use vramlab_units::{Localized, Text};
 
 /// Why a file is not a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,11 +26,28 @@ pub enum ReadError {
          writes a snapshot"
     )]
     Checkpoint,
+    #[error(
+        "this is a zip archive, not a memory snapshot; torch.cuda.memory._dump_snapshot() writes one, which is opened as it \
+         is (.gz and .zst too)"
+    )]
+    Zip,
     #[error("the file refers to the same data again and again: it unfolds to more than {limit} bytes")]
     Unfolds { limit: u64 },
 }
 
 const ZIP: &[u8] = b"PK\x03\x04";
+/// As much at either end of an archive names its entries.
+const LISTING_BYTES: usize = 256 << 10;
+
+/// What an archive is: `torch.save` puts its pickle under this name.
+fn of_zip(bytes: &[u8]) -> ReadError {
+    let ends = [&bytes[..bytes.len().min(LISTING_BYTES)], &bytes[bytes.len().saturating_sub(LISTING_BYTES)..]];
+    let name = b"data.pkl";
+    match ends.iter().any(|end| end.windows(name.len()).any(|window| window == name)) {
+        true => ReadError::Checkpoint,
+        false => ReadError::Zip,
+    }
+}
 
 /// Reads a snapshot, plain, gzipped or compressed by zstd. `limit` bounds what a compressed file may unpack to, and what
 /// the reader itself may take, bytes.
@@ -40,7 +58,7 @@ pub fn read(bytes: &[u8], limit: usize) -> Result<Snapshot, ReadError> {
 /// As [`read`]; `watch` hears how far it has come, and ends it by answering false.
 pub fn read_with(bytes: &[u8], limit: usize, watch: Watch<'_>) -> Result<Snapshot, ReadError> {
     if bytes.starts_with(ZIP) {
-        return Err(ReadError::Checkpoint);
+        return Err(of_zip(bytes));
     }
     let unpacked = unpack(bytes, limit)?;
     let mut machine = Machine::new(unpacked.as_deref().unwrap_or(bytes));
@@ -150,7 +168,7 @@ impl Reader {
         }
         match find("device_traces", &self) {
             Some(traces) => self.traces(traces)?,
-            None => self.out.warnings.push(NO_HISTORY.to_owned()),
+            None => self.out.warnings.push(NO_HISTORY.into()),
         }
         if let Some(settings) = find("allocator_settings", &self) {
             self.settings(settings)?;
@@ -350,7 +368,10 @@ impl Reader {
                 }
                 Some(Value::Slot(slot)) if state[slot as usize] == 1 => {
                     let depth = open.iter().rev().position(|(at, _)| *at == slot).map_or(0, |at| at + 1);
-                    self.out.warnings.push(format!("a container holds itself, {depth} deep; it is read once"));
+                    self.out.warnings.push(Localized::both(
+                        format!("有一个容器包含它自己（{depth} 层深）：只读一次"),
+                        format!("a container holds itself, {depth} deep; it is read once"),
+                    ));
                     return;
                 }
                 _ => {}
@@ -408,8 +429,11 @@ fn check_events(events: &[Event], device: usize) -> Result<(), ReadError> {
 }
 
 /// Said of a file that has only the end.
-const NO_HISTORY: &str = "device_traces is missing: the file has no history, only what stood at the end; \
-                          torch.cuda.memory._record_memory_history() before the program records one";
+const NO_HISTORY: Text = Text::new(
+    "没有 device_traces：文件里没有历史，只有结尾的样子；在程序开头调用 torch.cuda.memory._record_memory_history() 才会记下",
+    "device_traces is missing: the file has no history, only what stood at the end; \
+     torch.cuda.memory._record_memory_history() before the program records one",
+);
 const STATES: &str = "active_allocated, active_pending_free or inactive";
 const SEGMENT_FIELDS: &[&str] = &[
     "device",

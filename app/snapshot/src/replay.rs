@@ -19,13 +19,14 @@ use recorded::Recorded;
 pub use settings::config_of;
 use std::collections::BTreeMap;
 use vramlab_alloc::caching::{BlockId, Caching, Config, State, Stats, View};
+use vramlab_units::Localized;
 
 /// A prediction that the recording contradicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// Index of the event, from 0.
     pub event: usize,
-    pub what: String,
+    pub what: Localized,
 }
 
 /// What a replay found.
@@ -274,7 +275,13 @@ impl<'a> Run<'a> {
                 if served.address == event.address {
                     self.n_right += 1;
                 } else {
-                    let what = || format!("0x{:x} is predicted, recorded is 0x{:x}", served.address, event.address);
+                    let what = || {
+                        let (got, recorded) = (served.address, event.address);
+                        Localized::both(
+                            format!("预测 0x{got:x}，录下的是 0x{recorded:x}"),
+                            format!("0x{got:x} is predicted, recorded is 0x{recorded:x}"),
+                        )
+                    };
                     self.machine.device.mismatch(idx, what);
                     self.blame_size(event, served.address);
                     self.blame(event.address, Some(served.address));
@@ -285,7 +292,13 @@ impl<'a> Run<'a> {
             Ok(None) => self.sizes.push(0),
             Err(error) => {
                 self.sizes.push(0);
-                self.machine.device.mismatch(idx, || format!("{error}; recorded is 0x{:x}", event.address));
+                self.machine.device.mismatch(idx, || {
+                    let recorded = event.address;
+                    Localized::both(
+                        format!("预测被拒，录下的是 0x{recorded:x}"),
+                        format!("{error}; recorded is 0x{recorded:x}"),
+                    )
+                });
             }
         }
         self.expect_empty();
@@ -325,7 +338,11 @@ impl<'a> Run<'a> {
                 device.suspect = device.suspect.or(Some(event.address));
             }
             device.mismatch(at, || {
-                format!("{:?} of {} bytes is recorded and was not predicted", event.action, event.size)
+                let (action, bytes) = (event.action, event.size);
+                Localized::both(
+                    format!("录下了 {action:?}（{bytes} 字节），没有预测到"),
+                    format!("{action:?} of {bytes} bytes is recorded and was not predicted"),
+                )
             });
         }
         if let Some(address) = device.suspect.take() {

@@ -4,6 +4,7 @@ use crate::analysis::Analysis;
 use crate::model::{Action, Block, BlockState, Segment, Snapshot};
 use std::collections::BTreeMap;
 use vramlab_alloc::tally::{Breach, Part, breaches};
+use vramlab_units::Localized;
 
 /// Pages of expandable segments go back to the device one by one.
 const SMALL_PAGE: u64 = 2 << 20;
@@ -323,15 +324,26 @@ fn join(all: BTreeMap<u64, Stretch>) -> BTreeMap<u64, Stretch> {
 }
 
 /// Contradictions in a recorded segment: blocks that do not fill it, gaps, free blocks side by side.
-pub fn violations(segment: &Segment) -> Vec<String> {
+pub fn violations(segment: &Segment) -> Vec<Localized> {
     let part =
         |block: &Block| Part { address: block.address, size: block.size, is_free: block.state == BlockState::Inactive };
     let parts: Vec<Part> = segment.blocks.iter().map(part).collect();
-    let at = format!("segment 0x{:x}", segment.address);
-    let words = |breach: Breach| match breach {
-        Breach::Sum { found, size } => format!("{at}: its blocks sum to {found} bytes, it has {size}"),
-        Breach::Gap { address } => format!("{at}: there is a gap or an overlap at 0x{address:x}"),
-        Breach::Unmerged { address } => format!("{at}: two free blocks lie side by side at 0x{address:x}"),
+    let words = |breach: Breach| {
+        let (zh, en) = match breach {
+            Breach::Sum { found, size } => (
+                format!("块加起来 {found} 字节，段有 {size} 字节"),
+                format!("its blocks sum to {found} bytes, it has {size}"),
+            ),
+            Breach::Gap { address } => {
+                (format!("0x{address:x} 处有空缺或重叠"), format!("there is a gap or an overlap at 0x{address:x}"))
+            }
+            Breach::Unmerged { address } => (
+                format!("0x{address:x} 处两个空闲块相邻，没有合并"),
+                format!("two free blocks lie side by side at 0x{address:x}"),
+            ),
+        };
+        let at = segment.address;
+        Localized::both(format!("段 0x{at:x}：{zh}"), format!("segment 0x{at:x}: {en}"))
     };
     breaches(segment.size, &parts).into_iter().map(words).collect()
 }

@@ -158,3 +158,23 @@ fn rules_of_a_text_judge_the_blocks() {
     let all = Role::ALL.into_iter().map(of_role).sum::<u64>();
     assert_eq!(all, 1_314_193_408);
 }
+
+/// Ranks of one job share their places; other programs are refused, with what differs in words.
+#[test]
+fn only_ranks_of_one_job_are_put_side_by_side() {
+    let ranks = [of("rank0"), of("rank1")];
+    let pairs = |all: &'static [&'static str]| all.iter().map(|name| of(name)).collect::<Vec<_>>();
+    let found = |all: &[(Snapshot, Analysis)]| {
+        let all: Vec<(&Snapshot, &Analysis)> = all.iter().map(|(snapshot, analysis)| (snapshot, analysis)).collect();
+        vramlab_snapshot::kin::stranger(&all)
+    };
+    assert_eq!(found(&ranks), None);
+    // One program under two settings: told elsewhere, not refused.
+    assert_eq!(found(&pairs(&["kv_cat", "kv_cat_expandable", "kv_cat_round4"])), None);
+    let other = found(&pairs(&["kv_cat", "kv_cat_expandable", "resnet50_b32"])).expect("another program");
+    assert_eq!((other.first, other.second), (0, 2));
+    let (zh, en) = (other.why.zh.unwrap_or_default(), other.why.en.unwrap_or_default());
+    assert!(en.contains("in common") || en.contains("is common"), "{en}");
+    assert!(zh.contains("train.py") && zh.contains("共同"), "{zh}");
+    assert!(found(&pairs(&["mlp_adam", "kv_cat"])).is_some());
+}

@@ -265,6 +265,12 @@ fn settings_are_read_as_pytorch_reads_them() {
     for (bad, says) in [
         ("max_split_size_mb:20", "max_split_size_mb = 20 is not allowed; it must be above the large segment"),
         ("garbage_collection_threshold:1.0", "above 0 and below 1"),
+        (
+            "per_process_memory_fraction:1.01",
+            "per_process_memory_fraction = 1.01 is not allowed; it must be from 0 to 1",
+        ),
+        ("per_process_memory_fraction:-0.1", "from 0 to 1"),
+        ("per_process_memory_fraction:NaN", "from 0 to 1"),
         ("roundup_power2_divisions:3", "a power of two"),
         ("roundup_power2_divisions:[300:2]", "a power of two in MiB, or >"),
         ("roundup_power2_divisions:[256:2", "closed by ]"),
@@ -272,8 +278,14 @@ fn settings_are_read_as_pytorch_reads_them() {
         ("split:3", "the setting = split is not allowed"),
         ("max_split_size_mb", "name:value"),
     ] {
-        let error = Config::parse(bad).unwrap_err().to_string();
-        assert!(error.contains(says), "{bad}: {error}");
+        let error = Config::parse(bad).unwrap_err();
+        assert!(error.to_string().contains(says), "{bad}: {error}");
+        let zh = error.told().zh.unwrap_or_default();
+        assert!(zh.contains("不合法：要") && !zh.contains("must"), "{bad}: {zh}");
+    }
+    // Both ends are PyTorch's own: "set it in [0.0, 1.0]".
+    for fraction in ["0", "0.5", "1.0"] {
+        assert!(Config::parse(&format!("per_process_memory_fraction:{fraction}")).is_ok(), "{fraction}");
     }
 }
 

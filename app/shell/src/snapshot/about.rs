@@ -39,8 +39,10 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, snapshot: &Snapshot, analysi
         list_of(ui, tokens, lang, PHASES, &phases.clone().take(MOST).map(phase).collect::<Vec<_>>(), phases.len());
         let unknown: Vec<String> = snapshot.unknown.iter().map(|(name, n)| format!("{name} × {n}")).collect();
         list_ui(ui, tokens, lang, UNKNOWN, &unknown);
-        list_ui(ui, tokens, lang, WARNINGS, &snapshot.warnings);
-        let mismatch = |found: &vramlab_snapshot::replay::Mismatch| format!("{}: {}", found.event, found.what);
+        let warnings: Vec<String> = snapshot.warnings.iter().map(|text| text.get(lang).to_owned()).collect();
+        list_ui(ui, tokens, lang, WARNINGS, &warnings);
+        let mismatch =
+            |found: &vramlab_snapshot::replay::Mismatch| format!("{}: {}", found.event, found.what.get(lang));
         let mismatches: Vec<String> = analysis.replay.mismatches.iter().map(mismatch).collect();
         list_ui(ui, tokens, lang, MISMATCH, &mismatches);
         if analysis.n_unknown_frees > 0 {

@@ -3,6 +3,8 @@
 
 use crate::guide::parts;
 use crate::platform::Platform;
+use crate::snapshot::desk::Opened;
+use crate::snapshot::limit;
 use crate::widgets;
 use egui::{Rect, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
 use std::sync::Arc;
@@ -40,6 +42,7 @@ const WHAT_IF: Text = Text::new("换个设置会保留多少", "What other setti
 const RECORDED: Text = Text::new("录制时的设置", "as recorded");
 const REFUSED: Text = Text::new("{size}，{n} 次放不下", "{size}, {n} refused");
 const CURES: Text = Text::new("{size}，都放得下", "{size}, all fit");
+const REPLAYING: Text = Text::new("正在重放…", "Replaying …");
 const REPLAYED: Text = Text::new(
     "每一行都是把录下的同一串申请在该设置下重放一遍；重放与录制逐个地址核对：{right}/{all} 相同。",
     "Each row replays the recorded requests under that setting. The replay under the recorded one was checked address by address: {right} of {all} agree.",
@@ -120,7 +123,9 @@ fn bytes(bytes: u64) -> String {
 }
 
 /// The card.
-pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, snapshot: &Snapshot, analysis: &Analysis, answers: &Answers) {
+pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
+    let (snapshot, analysis) = (Arc::clone(&opened.scene.snapshot), Arc::clone(&opened.scene.analysis));
+    let (snapshot, analysis, answers) = (&*snapshot, &*analysis, &opened.answers);
     let stats = &analysis.replay.stats;
     let peak = stats.get(Metric::AllocatedBytes, Class::All).peak;
     let reserved = stats.get(Metric::ReservedBytes, Class::All).peak;
@@ -147,7 +152,7 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, snapshot: &Snapshot, analysi
         findings_ui(ui, tokens, lang, (snapshot, analysis), answers);
     });
     ui.add_space(tokens.space.m);
-    what_if_ui(ui, tokens, lang, analysis, answers, reserved);
+    what_if_ui(ui, tokens, lang, analysis, opened, reserved);
 }
 
 /// Who held what was in use at the refusal, or at the peak.
@@ -206,40 +211,55 @@ fn findings_ui(
     }
 }
 
-fn what_if_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, analysis: &Analysis, answers: &Answers, reserved: u64) {
-    let Some(rows) = &answers.what_if else { return };
-    let most = rows.iter().map(|(_, row)| row.peak_reserved).fold(reserved, u64::max).max(1);
+fn what_if_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, analysis: &Analysis, opened: &mut Opened, reserved: u64) {
     widgets::card(ui, tokens, |ui| {
         parts::heading(ui, tokens, WHAT_IF.get(lang));
-        let share = |bytes: u64| (bytes as f64 / most as f64) as f32;
-        parts::body(ui, tokens, &settings_sentence(lang, analysis, rows, reserved), tokens.ink);
-        ui.add_space(tokens.space.xs);
-        let n_refused = analysis.ooms.len() as u64;
-        let value = |size: u64, n_ooms: u64| {
-            let words = match (n_ooms, n_refused) {
-                (0, 0) => return bytes(size),
-                (0, _) => CURES,
-                _ => REFUSED,
-            };
-            words.get(lang).replace("{size}", &bytes(size)).replace("{n}", &n_ooms.to_string())
-        };
-        let mut lines = vec![(RECORDED.get(lang), share(reserved), value(reserved, n_refused))];
-        for (settings, row) in rows {
-            lines.push((advice::name(settings, lang), share(row.peak_reserved), value(row.peak_reserved, row.n_ooms)));
+        limit::ui(ui, tokens, lang, opened);
+        match &opened.answers.what_if {
+            Some(rows) => rows_ui(ui, tokens, lang, analysis, &opened.answers, (rows, reserved)),
+            None => parts::note(ui, tokens, REPLAYING.get(lang), tokens.muted),
         }
-        // The bars begin and end at one place, so that their lengths compare.
-        let width = |text: &str| paint::text(ui, tokens, Type::Mono, tokens.ink, text).size().x;
-        let widest = lines.iter().map(|(.., value)| width(value)).fold(0.0, f32::max);
-        for (idx, (name, share, value)) in lines.iter().enumerate() {
-            row_ui(ui, tokens, (name, value), *share, widest, idx == 0);
-        }
-        ui.add_space(tokens.space.xs);
-        let (right, all) = (analysis.replay.n_right, analysis.replay.n_allocs);
-        let words = REPLAYED.get(lang).replace("{right}", &right.to_string()).replace("{all}", &all.to_string());
-        let afresh = if answers.before.0 > 0 { AFRESH.get(lang) } else { "" };
-        let words = RichText::new(words + afresh).font(tokens.font(Type::Small)).color(tokens.muted);
-        ui.add(egui::Label::new(words).wrap());
     });
+}
+
+/// What each setting would have reserved.
+fn rows_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    analysis: &Analysis,
+    answers: &Answers,
+    (rows, reserved): (&[(String, WhatIf)], u64),
+) {
+    let most = rows.iter().map(|(_, row)| row.peak_reserved).fold(reserved, u64::max).max(1);
+    let share = |bytes: u64| (bytes as f64 / most as f64) as f32;
+    parts::body(ui, tokens, &settings_sentence(lang, analysis, rows, reserved), tokens.ink);
+    ui.add_space(tokens.space.xs);
+    let n_refused = analysis.ooms.len() as u64;
+    let value = |size: u64, n_ooms: u64| {
+        let words = match (n_ooms, n_refused) {
+            (0, 0) => return bytes(size),
+            (0, _) => CURES,
+            _ => REFUSED,
+        };
+        words.get(lang).replace("{size}", &bytes(size)).replace("{n}", &n_ooms.to_string())
+    };
+    let mut lines = vec![(RECORDED.get(lang), share(reserved), value(reserved, n_refused))];
+    for (settings, row) in rows {
+        lines.push((advice::name(settings, lang), share(row.peak_reserved), value(row.peak_reserved, row.n_ooms)));
+    }
+    // The bars begin and end at one place, so that their lengths compare.
+    let width = |text: &str| paint::text(ui, tokens, Type::Mono, tokens.ink, text).size().x;
+    let widest = lines.iter().map(|(.., value)| width(value)).fold(0.0, f32::max);
+    for (idx, (name, share, value)) in lines.iter().enumerate() {
+        row_ui(ui, tokens, (name, value), *share, widest, idx == 0);
+    }
+    ui.add_space(tokens.space.xs);
+    let (right, all) = (analysis.replay.n_right, analysis.replay.n_allocs);
+    let words = REPLAYED.get(lang).replace("{right}", &right.to_string()).replace("{all}", &all.to_string());
+    let afresh = if answers.before.0 > 0 { AFRESH.get(lang) } else { "" };
+    let words = RichText::new(words + afresh).font(tokens.font(Type::Small)).color(tokens.muted);
+    ui.add(egui::Label::new(words).wrap());
 }
 
 /// Which setting serves best, and under what limit they were tried.

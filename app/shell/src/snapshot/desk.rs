@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use vramlab_snapshot::Snapshot;
 use vramlab_snapshot::analysis::{Analysis, Options};
-use vramlab_units::{Map, Text, Value};
+use vramlab_units::{Localized, Map, Text, Value};
 use vramlab_views::snapshot::{Colour, Histogram, Icicle, Log, Look, Map as SegmentMap, Scene, Timeline};
 
 /// Where the snapshots lie that are part of the program.
@@ -34,6 +34,7 @@ pub struct Opened {
     pub number: usize,
     pub rules: super::rules::Rules,
     pub sizes: super::filters::Sizes,
+    pub limit: super::limit::Limit,
     /// Pools of the segments at the end, in order.
     pub pools: Vec<(u64, u64)>,
     pub answers: super::answer::Answers,
@@ -68,19 +69,19 @@ pub enum State {
     Reading {
         name: String,
         n_bytes: u64,
-        from: Receiver<Result<Read, String>>,
+        from: Receiver<Result<Read, Localized>>,
     },
     /// A large file: its events are counted first.
     Counting {
         name: String,
         n_bytes: u64,
-        from: Receiver<Result<Asking, String>>,
+        from: Receiver<Result<Asking, Localized>>,
     },
     /// Which part of it is wanted is asked.
     Asking(Box<Asking>),
     Failed {
         name: String,
-        why: String,
+        why: Localized,
     },
     Open(Box<Opened>),
 }
@@ -208,7 +209,7 @@ impl State {
                 Ok(Ok(asking)) => (Self::Asking(Box::new(asking)), true),
                 Ok(Err(why)) => (Self::Failed { name, why }, false),
                 Err(TryRecvError::Empty) => (Self::Counting { name, n_bytes, from }, false),
-                Err(TryRecvError::Disconnected) => (Self::Failed { name, why: LOST.en.to_owned() }, false),
+                Err(TryRecvError::Disconnected) => (Self::Failed { name, why: LOST.into() }, false),
             },
             Self::Reading { name, n_bytes, from } => {
                 let mut state = heard(name, n_bytes, from);
@@ -232,7 +233,7 @@ fn fetched(platform: &mut dyn Platform, path: String) -> State {
     match platform.fetch(&path) {
         Fetch::Here(bytes) => State::Waiting { name, bytes: bytes.into_owned(), is_told: false },
         Fetch::Waiting => State::Fetching { path },
-        Fetch::Failed(why) => State::Failed { name, why },
+        Fetch::Failed(why) => State::Failed { name, why: Localized::both(why.clone(), why) },
     }
 }
 
@@ -258,7 +259,7 @@ fn counting(platform: &mut dyn Platform, name: String, bytes: Vec<u8>) -> State 
     let n_bytes = bytes.len() as u64;
     let of = name.clone();
     platform.aside(Box::new(move || {
-        let counted = vramlab_snapshot::count(&bytes, MAX_UNPACKED_BYTES).map_err(|error| error.to_string());
+        let counted = vramlab_snapshot::count(&bytes, MAX_UNPACKED_BYTES).map_err(|error| error.told());
         let asking = counted.map(|counts| Asking::new(of, bytes, counts));
         // Nobody waits any more if another file was dropped meanwhile.
         let _gone = tell.send(asking).is_err();
@@ -275,7 +276,7 @@ pub fn begun_part(platform: &mut dyn Platform, asking: Asking) -> State {
         drop(asking);
         let read = read.map(|snapshot| analysed(Arc::new(snapshot), range.device.unwrap_or(0)));
         // Nobody waits any more if another file was dropped meanwhile.
-        let _gone = tell.send(read.map_err(|error| error.to_string())).is_err();
+        let _gone = tell.send(read.map_err(|error| error.told())).is_err();
     }));
     State::Reading { name, n_bytes, from }
 }
@@ -290,20 +291,20 @@ fn begun_device(platform: &mut dyn Platform, opened: Opened, device: usize) -> S
     State::Reading { name, n_bytes, from }
 }
 
-fn heard(name: String, n_bytes: u64, from: Receiver<Result<Read, String>>) -> State {
+fn heard(name: String, n_bytes: u64, from: Receiver<Result<Read, Localized>>) -> State {
     match from.try_recv() {
         Ok(Ok(read)) => State::Open(Box::new(Opened::new(name, n_bytes, read))),
         Ok(Err(why)) => State::Failed { name, why },
         Err(TryRecvError::Empty) => State::Reading { name, n_bytes, from },
-        Err(TryRecvError::Disconnected) => State::Failed { name, why: LOST.en.to_owned() },
+        Err(TryRecvError::Disconnected) => State::Failed { name, why: LOST.into() },
     }
 }
 
 const LOST: Text = Text::new("读取中断了", "reading stopped half way");
 
 /// The whole way from bytes to what the page shows: of several devices, the one with most events.
-fn read(bytes: Vec<u8>) -> Result<Read, String> {
-    let snapshot = vramlab_snapshot::read(&bytes, MAX_UNPACKED_BYTES).map_err(|error| error.to_string())?;
+fn read(bytes: Vec<u8>) -> Result<Read, Localized> {
+    let snapshot = vramlab_snapshot::read(&bytes, MAX_UNPACKED_BYTES).map_err(|error| error.told())?;
     drop(bytes);
     let snapshot = Arc::new(snapshot);
     let n_events = |device: &usize| snapshot.traces.get(*device).map_or(0, Vec::len);
@@ -332,6 +333,7 @@ impl Opened {
             number: 0,
             rules: super::rules::Rules::default(),
             sizes: super::filters::Sizes::default(),
+            limit: super::limit::Limit::default(),
             pools: pools(&read.snapshot, read.analysis.device),
             name,
             n_bytes,
@@ -367,6 +369,9 @@ impl Opened {
             let window: Vec<Value> = vec![self.look.from.into(), self.look.until.into()];
             params.insert("window".to_owned(), Value::Array(window));
         }
+        if let Some(bytes) = self.limit.bytes() {
+            params.insert("limit".to_owned(), bytes.into());
+        }
         params
     }
 
@@ -382,6 +387,9 @@ impl Opened {
                 self.look.show(from.as_f64().unwrap_or(0.0), until.as_f64().unwrap_or(n as f64), n);
             }
             _ => self.look.show(0.0, n as f64, n),
+        }
+        if let Some(bytes) = params.get("limit").and_then(Value::as_u64).filter(|bytes| *bytes > 0) {
+            self.limit.set(bytes);
         }
         let cursor = params.get("cursor").and_then(Value::as_u64).map(|cursor| cursor as usize);
         self.look.cursor = cursor.unwrap_or(self.peak).min(n);

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::guide::parts;
 use crate::snapshot::desk::{Desk, Opened, State, begun_part};
 use crate::snapshot::shelf::{Incoming, Shelf};
-use crate::snapshot::{about, answer, ask, empty, figures, rules, together};
+use crate::snapshot::{about, answer, ask, empty, figures, limit, rules, together};
 use crate::widgets;
 use egui::{RichText, ScrollArea, Ui};
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
@@ -47,7 +47,12 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
     if is_urgent {
         ui.ctx().request_repaint();
     }
-    ScrollArea::vertical().id_salt("snapshot").auto_shrink([false, false]).show(ui, |ui| {
+    let mut area = ScrollArea::vertical().id_salt("snapshot").auto_shrink([false, false]);
+    if let Some(text) = pasted(ui) {
+        desk.paper.take(&text);
+        area = area.vertical_scroll_offset(0.0);
+    }
+    area.show(ui, |ui| {
         column(ui, &tokens, |ui| {
             let response = ui.label(RichText::new(TITLE.get(lang)).font(tokens.font(Type::Chapter)).color(tokens.ink));
             ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Heading));
@@ -58,6 +63,17 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
         });
     });
     app.snapshot = desk;
+}
+
+/// A text that was pasted while nothing is typed into.
+fn pasted(ui: &Ui) -> Option<String> {
+    let focused = ui.memory(egui::Memory::focused);
+    let types = focused.is_some_and(|id| egui::text_edit::TextEditState::load(ui.ctx(), id).is_some());
+    let text = |event: &egui::Event| match event {
+        egui::Event::Paste(text) if !types => Some(text.clone()),
+        _ => None,
+    };
+    ui.input(|input| input.events.iter().find_map(text))
 }
 
 /// As wide as there is room, up to the page's own measure.
@@ -119,19 +135,19 @@ fn body(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk, actions: &mut
             parts::body(ui, tokens, SUBTITLE.get(lang), tokens.muted);
             ui.add_space(tokens.space.l);
             if let State::Failed { name, why } = &desk.state {
-                let words = FAILED.get(lang).replace("{name}", name).replace("{why}", why);
+                let words = FAILED.get(lang).replace("{name}", name).replace("{why}", why.get(lang));
                 widgets::verdict(ui, tokens, Verdict::Bad, &words);
                 ui.add_space(tokens.space.m);
             }
             // A table that was opened comes first, the place to paste one last.
             if desk.paper.is_read() {
-                desk.paper.ui(ui, tokens, lang);
+                desk.paper.ui(ui, tokens, lang, actions);
                 ui.add_space(tokens.space.m);
                 empty::ui(ui, tokens, lang, actions);
             } else {
                 empty::ui(ui, tokens, lang, actions);
                 ui.add_space(tokens.space.m);
-                desk.paper.ui(ui, tokens, lang);
+                desk.paper.ui(ui, tokens, lang, actions);
             }
         }
     }
@@ -154,19 +170,30 @@ fn opened_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk, actions:
         part_ui(ui, tokens, lang, opened);
         ui.add_space(tokens.space.m);
         pressed = pressed.or(together::ui(ui, tokens, lang, opened, shelf, together));
+        // An error that was pasted beside a snapshot stands above it, and tells the limit that the snapshot lacks.
+        if paper.is_message() {
+            paper.ui(ui, tokens, lang, actions);
+            ui.add_space(tokens.space.m);
+        }
+        if let Some(allowed) = paper.take_allowed().filter(|_| opened.limit.bytes().is_none()) {
+            opened.limit.set(allowed);
+        }
         rules::judge(opened);
+        limit::judge(opened);
         if let Some(scene) = opened.scene.narrowed_to(&opened.look.filter) {
             opened.scene = scene;
         }
-        answer::ui(ui, tokens, lang, &opened.scene.snapshot, &opened.scene.analysis, &opened.answers);
+        answer::ui(ui, tokens, lang, opened);
         ui.add_space(tokens.space.m);
         for figure in [figures::timeline, figures::map, figures::log, figures::stacks] {
             figure(ui, tokens, lang, opened);
             ui.add_space(tokens.space.m);
         }
         about::ui(ui, tokens, lang, &opened.scene.snapshot, &opened.scene.analysis, opened.answers.before);
-        ui.add_space(tokens.space.m);
-        paper.ui(ui, tokens, lang);
+        if !paper.is_message() {
+            ui.add_space(tokens.space.m);
+            paper.ui(ui, tokens, lang, actions);
+        }
     }
     if let Some(idx) = pressed {
         desk.shelf.swap(&mut desk.state, idx);

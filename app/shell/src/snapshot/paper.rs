@@ -1,22 +1,28 @@
-//! PyTorch's own tables: the text of `memory_summary()` or the JSON of `memory_stats()`, pasted or opened, row by row.
+//! PyTorch's own texts, pasted or opened: the table of `memory_summary()` or the JSON of `memory_stats()`, row by row, and
+//! the text of an out-of-memory error.
 
+use super::refusal;
+use crate::action::Action;
 use crate::guide::parts;
 use crate::widgets;
 use egui::{RichText, TextEdit, Ui, WidgetInfo};
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
+use vramlab_snapshot::message::{self, Message};
 use vramlab_snapshot::summary::{Summary, is_text, read_stats, read_text};
 use vramlab_units::{Lang, Text};
 use vramlab_views::snapshot::SummaryTable;
 
-const TITLE: Text = Text::new("memory_summary() 逐行看懂", "memory_summary(), row by row");
+const TITLE: Text = Text::new("贴一段 PyTorch 的文字", "Paste what PyTorch printed");
+const TABLE: Text = Text::new("memory_summary() 逐行看懂", "memory_summary(), row by row");
+const REFUSED: Text = Text::new("这条 OOM 报错说了什么", "What this out-of-memory error says");
 const HOW: Text = Text::new(
-    "没有快照也行：把 torch.cuda.memory_summary() 打印的表，或 memory_stats() 的 JSON 贴到这里。",
-    "Without a snapshot: paste the table that torch.cuda.memory_summary() prints, or the JSON of memory_stats().",
+    "没有快照也行：把 CUDA out of memory 的报错、torch.cuda.memory_summary() 打印的表，或 memory_stats() 的 JSON 贴到这里（在页面任何地方按 Ctrl+V 都行）。",
+    "Without a snapshot: paste a CUDA out-of-memory error, the table that torch.cuda.memory_summary() prints, or the JSON of memory_stats() (Ctrl+V anywhere on this page will do).",
 );
 const OTHER: Text = Text::new("换一份", "Another");
 const BAD: Text = Text::new(
-    "认不出 · 要的是 memory_summary() 的整张表（从表头的横线起），或 json.dumps(torch.cuda.memory_stats())",
-    "not recognised · wanted is the whole table of memory_summary(), from its first line on, or json.dumps(torch.cuda.memory_stats())",
+    "认不出 · 要的是整条 OOM 报错（从 Tried to allocate 起）、memory_summary() 的整张表（从表头的横线起），或 json.dumps(torch.cuda.memory_stats())",
+    "not recognised · wanted is the whole out-of-memory error, from \"Tried to allocate\" on, the whole table of memory_summary(), from its first line on, or json.dumps(torch.cuda.memory_stats())",
 );
 const ROUNDED: Text = Text::new(
     "打印的表只留三四位数；要准确的字节，用 memory_stats()。",
@@ -30,6 +36,9 @@ pub struct Paper {
     text: String,
     read_of: String,
     summary: Option<Summary>,
+    message: Option<Message>,
+    /// What the error says the process was allowed; taken once.
+    allowed: Option<u64>,
     table: SummaryTable,
 }
 
@@ -41,11 +50,25 @@ impl Paper {
     }
 
     pub fn is_read(&self) -> bool {
-        self.summary.is_some()
+        self.summary.is_some() || self.message.is_some()
     }
 
-    /// What the table says as a whole, in words.
+    /// Whether it is the text of an error.
+    pub fn is_message(&self) -> bool {
+        self.message.is_some()
+    }
+
+    /// What a new error says that the process was allowed.
+    pub fn take_allowed(&mut self) -> Option<u64> {
+        self.allowed.take()
+    }
+
+    /// What the text says as a whole, in words.
     pub fn said(&self, lang: Lang) -> Option<String> {
+        if let Some(message) = &self.message {
+            let told = message.told();
+            return Some(told.iter().map(|(_, words)| words.get(lang)).collect::<Vec<_>>().join("\n"));
+        }
         self.summary.as_ref().map(|summary| self.table.words(summary, lang))
     }
 
@@ -55,13 +78,27 @@ impl Paper {
         }
         self.read_of.clone_from(&self.text);
         self.summary = table_of(&self.text);
+        self.message = message::read(&self.text).filter(|_| self.summary.is_none());
+        self.allowed = self.message.and_then(|message| message.allowed).map(|allowed| allowed.bytes);
     }
 
     /// The card.
-    pub fn ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
+    pub fn ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang, actions: &mut Vec<Action>) {
+        self.read();
+        let title = match (&self.message, &self.summary) {
+            (Some(_), _) => REFUSED,
+            (None, Some(_)) => TABLE,
+            _ => TITLE,
+        };
         widgets::card(ui, tokens, |ui| {
-            parts::heading(ui, tokens, TITLE.get(lang));
-            self.read();
+            parts::heading(ui, tokens, title.get(lang));
+            if let Some(message) = &self.message {
+                refusal::ui(ui, tokens, lang, message, actions);
+                if widgets::link(ui, tokens, OTHER.get(lang)).clicked() {
+                    self.text.clear();
+                }
+                return;
+            }
             let Some(summary) = &self.summary else {
                 self.paste_ui(ui, tokens, lang);
                 return;
@@ -88,7 +125,7 @@ impl Paper {
         parts::note(ui, tokens, HOW.get(lang), tokens.ink);
         ui.add_space(tokens.space.xs);
         let edit = TextEdit::multiline(&mut self.text)
-            .hint_text("|===========…\n|  PyTorch CUDA memory summary, device ID 0  |")
+            .hint_text("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate …\n|  PyTorch CUDA memory summary, device ID 0  |")
             .font(tokens.font(Type::MonoSmall))
             .desired_rows(4)
             .desired_width(ui.available_width());

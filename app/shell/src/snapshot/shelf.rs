@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use vramlab_snapshot::Snapshot;
-use vramlab_units::Value;
+use vramlab_units::{Localized, Value};
 
 /// More are no longer read side by side.
 pub const MOST: usize = 16;
@@ -35,7 +35,7 @@ pub struct Shelf {
     /// The one that is being read.
     next: State,
     /// What could not be read, and why.
-    pub failed: Vec<(String, String)>,
+    pub failed: Vec<(String, Localized)>,
     /// The next file is to stand beside those that are open.
     pub adds: bool,
     /// Files of one drop that have not come yet.

@@ -15,7 +15,7 @@ impl Desk {
             State::Waiting { name, .. } | State::Counting { name, .. } | State::Reading { name, .. } => {
                 json!({ "state": "reading", "name": name })
             }
-            State::Failed { name, why } => json!({ "state": "failed", "name": name, "why": why }),
+            State::Failed { name, why } => json!({ "state": "failed", "name": name, "why": why.get(lang) }),
             State::Open(opened) => {
                 let analysis = &opened.scene.analysis;
                 let stats = &analysis.replay.stats;

@@ -8,7 +8,8 @@ use egui::Ui;
 use std::sync::Arc;
 use vramlab_kit::tokens::{Tokens, Verdict};
 use vramlab_kit::widgets::{key_number, segmented};
-use vramlab_snapshot::compare::{Comparison, Fate, Side, Whole, compare};
+use vramlab_snapshot::compare::{Comparison, Fate, Side, Whole, compare, setting_changes};
+use vramlab_snapshot::kin::{Stranger, stranger};
 use vramlab_snapshot::ranks::{Ranks as Found, ranks};
 use vramlab_units::{Bytes, Lang, Text, show};
 use vramlab_views::snapshot::{Lane, Ranks, changes_ui, gained, sites_ui};
@@ -57,6 +58,18 @@ const RANKS_WORDS: Text = Text::new(
     "The job is held to its fullest rank: {name} is {share} above the mean. The emptiest has {gap} to spare, which is of no use to it.",
 );
 const BALANCED: Text = Text::new("各份的峰值相差不到 1%：是均衡的。", "The peaks are within 1%: this is balanced.");
+const STRANGER: Text = Text::new(
+    "不能并排 · {first} 和 {second} 不是同一个作业的 rank：{why}。",
+    "not put side by side · {first} and {second} are not ranks of one job: {why}.",
+);
+const INSTEAD: Text = Text::new(
+    "不同程序的平均和不均衡没有意义。要看两份差在哪里，用“比较两份”。",
+    "A mean and an imbalance of different programs say nothing. To see where two differ, use \"Compare two\".",
+);
+const UNLIKE: Text = Text::new(
+    "各份的分配器设置不同（{}）：差别可能来自设置，而不是分工",
+    "the allocator's settings differ ({}): that, and not the division of work, may be what is seen",
+);
 const SITE_WORDS: Text =
     Text::new("差在哪里：每处在各份峰值时占多少", "Where they differ: what each place holds at each rank's peak");
 
@@ -83,6 +96,10 @@ pub struct Together {
     is_swapped: bool,
     comparison: Option<Comparison>,
     found: Option<Found>,
+    /// Why they are not put side by side.
+    stranger: Option<Stranger>,
+    /// Allocator settings in which the ranks differ.
+    settings: std::collections::BTreeSet<String>,
     made_for: Option<(Vec<usize>, Option<Moment>, bool)>,
     figure: Ranks,
 }
@@ -115,7 +132,10 @@ impl Together {
                 "peaks": found.all.iter().map(|rank| rank.peak_allocated).collect::<Vec<_>>(),
                 "imbalance": found.allocated.imbalance(),
             }),
-            _ => serde_json::Value::Null,
+            _ => match &self.stranger {
+                Some(stranger) => serde_json::json!({ "refused": stranger.why.en }),
+                None => serde_json::Value::Null,
+            },
         }
     }
 }
@@ -152,7 +172,7 @@ pub fn tabs_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &Opened, shelf:
         parts::note(ui, tokens, &READING.get(lang).replace("{}", name), tokens.muted);
     }
     for (name, why) in &shelf.failed {
-        let words = FAILED.get(lang).replace("{name}", name).replace("{why}", why);
+        let words = FAILED.get(lang).replace("{name}", name).replace("{why}", why.get(lang));
         widgets::verdict(ui, tokens, Verdict::Bad, &words);
     }
     pressed
@@ -170,6 +190,7 @@ pub fn ui(
     if shelf.others.is_empty() {
         together.comparison = None;
         together.found = None;
+        together.stranger = None;
         together.made_for = None;
         return None;
     }
@@ -246,6 +267,7 @@ fn refresh_comparison(together: &mut Together, first: &Opened, second: &Opened) 
     }
     together.made_for = Some(key);
     together.found = None;
+    together.stranger = None;
     let side = match together.moment {
         Moment::Peak => Side::at_peak,
         Moment::End => Side::at_end,
@@ -314,9 +336,23 @@ fn ranks_ui(
         together.comparison = None;
         let sides: Vec<_> =
             all.iter().map(|(_, one)| (one.scene.snapshot.as_ref(), one.scene.analysis.as_ref())).collect();
-        together.found = Some(ranks(&sides));
+        together.stranger = stranger(&sides);
+        together.found = together.stranger.is_none().then(|| ranks(&sides));
+        let settings = sides.iter().skip(1).flat_map(|(other, _)| setting_changes(sides[0].0, other));
+        together.settings = settings.map(|change| change.name).collect();
+    }
+    if let Some(found) = &together.stranger {
+        let name = |idx: usize| all[idx].1.name.as_str();
+        let words = STRANGER.get(lang).replace("{first}", name(found.first)).replace("{second}", name(found.second));
+        widgets::verdict(ui, tokens, Verdict::Bad, &words.replace("{why}", found.why.get(lang)));
+        parts::note(ui, tokens, INSTEAD.get(lang), tokens.ink);
+        return None;
     }
     let found = together.found.as_ref()?;
+    if !together.settings.is_empty() {
+        let names = together.settings.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        widgets::verdict(ui, tokens, Verdict::Caution, &UNLIKE.get(lang).replace("{}", &names));
+    }
     let fullest = &all[found.allocated.fullest].1.name;
     spread_ui(ui, tokens, lang, found, fullest);
     let lanes: Vec<Lane<'_>> = all

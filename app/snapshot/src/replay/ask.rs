@@ -5,6 +5,9 @@ use super::Run;
 use super::recorded::Recorded;
 use crate::model::Event;
 use vramlab_alloc::caching::{BlockId, Caching, Error, Served, State};
+use vramlab_units::Text;
+
+const FITS: Text = Text::new("预测放得下，录下的是 OOM", "the request fits; recorded is an OOM");
 
 /// How the completions before a request came about.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -121,10 +124,10 @@ impl Run<'_> {
             self.machine.count_refusal();
             let has_graphs = self.homes.pools.len() > 1 || self.labels.n_unnamed > 0 || self.homes.n_groups > 0;
             if served.is_ok() && !has_graphs {
-                self.machine.device.mismatch(idx, || "the request fits; recorded is an OOM".to_owned());
+                self.machine.device.mismatch(idx, || FITS.into());
             }
         } else if self.ask(pool, event, None).is_ok() {
-            self.machine.device.mismatch(idx, || "the request fits; recorded is an OOM".to_owned());
+            self.machine.device.mismatch(idx, || FITS.into());
         }
         self.machine.device.refuses = false;
         self.expect_empty();

@@ -4,6 +4,7 @@ use super::Run;
 use crate::model::{BlockState, Snapshot};
 use std::collections::BTreeMap;
 use vramlab_alloc::caching::{State, View};
+use vramlab_units::Localized;
 
 impl Run<'_> {
     /// Every block at the end, against the recorded segments.
@@ -27,9 +28,10 @@ impl Run<'_> {
                 if !is_same {
                     let found = predicted.get(&block.address).map(|view| (view.size, view.state));
                     self.machine.device.mismatch(n_events, || {
-                        format!(
-                            "final block 0x{:x}: recorded {} bytes {state:?}, predicted {found:?}",
-                            block.address, block.size
+                        let (at, size) = (block.address, block.size);
+                        Localized::both(
+                            format!("结尾的块 0x{at:x}：录下 {size} 字节 {state:?}，预测 {found:?}"),
+                            format!("final block 0x{at:x}: recorded {size} bytes {state:?}, predicted {found:?}"),
                         )
                     });
                 }
@@ -37,7 +39,11 @@ impl Run<'_> {
         }
         if n_recorded != predicted.len() {
             self.machine.device.mismatch(n_events, || {
-                format!("{n_recorded} final blocks are recorded, {} predicted", predicted.len())
+                let n = predicted.len();
+                Localized::both(
+                    format!("结尾录下 {n_recorded} 块，预测 {n} 块"),
+                    format!("{n_recorded} final blocks are recorded, {n} predicted"),
+                )
             });
         }
     }

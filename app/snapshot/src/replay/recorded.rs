@@ -4,6 +4,7 @@ use super::Mismatch;
 use crate::model::{Action, Event};
 use std::collections::VecDeque;
 use vramlab_alloc::caching::{BlockId, Device, Returns};
+use vramlab_units::{Localized, Text};
 
 pub(super) const MOST_MISMATCHES: usize = 20;
 /// Address space is never what runs out; the device's size is not in a snapshot.
@@ -31,7 +32,7 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    pub fn mismatch(&mut self, event: usize, what: impl FnOnce() -> String) {
+    pub fn mismatch(&mut self, event: usize, what: impl FnOnce() -> Localized) {
         self.n_wrong += 1;
         if self.wrong.len() < MOST_MISMATCHES {
             self.wrong.push(Mismatch { event, what: what() });
@@ -47,8 +48,13 @@ impl Recorded {
         self.queue.iter().any(|(_, event)| Self::returns(event))
     }
 
-    fn invent(&mut self, what: &str, bytes: u64) -> u64 {
-        self.mismatch(self.at, || format!("{what} of {bytes} bytes was predicted, none is recorded"));
+    fn invent(&mut self, what: Text, bytes: u64) -> u64 {
+        self.mismatch(self.at, || {
+            Localized::both(
+                format!("预测要{} {bytes} 字节，录制里没有", what.zh),
+                format!("{} of {bytes} bytes was predicted, none is recorded", what.en),
+            )
+        });
         self.invented += 1;
         self.invented << 41
     }
@@ -66,13 +72,19 @@ impl Recorded {
                 self.queue.remove(place);
             }
             (None, Some((at, event))) => self.mismatch(at, || {
-                format!(
-                    "0x{address:x}, {bytes} bytes, goes back; recorded is {:?} of 0x{:x}, {} bytes",
-                    event.action, event.address, event.size
+                let (action, at, n) = (event.action, event.address, event.size);
+                Localized::both(
+                    format!("预测归还 0x{address:x}（{bytes} 字节），录下的是 {action:?} 0x{at:x}（{n} 字节）"),
+                    format!("0x{address:x}, {bytes} bytes, goes back; recorded is {action:?} of 0x{at:x}, {n} bytes"),
                 )
             }),
             (None, None) => {
-                self.mismatch(self.at, || format!("0x{address:x}, {bytes} bytes, goes back; nothing is recorded"));
+                self.mismatch(self.at, || {
+                    Localized::both(
+                        format!("预测归还 0x{address:x}（{bytes} 字节），录制里没有"),
+                        format!("0x{address:x}, {bytes} bytes, goes back; nothing is recorded"),
+                    )
+                });
             }
         }
     }
@@ -85,7 +97,11 @@ impl Device for Recorded {
                 self.queue.pop_front();
                 if event.size != bytes {
                     self.mismatch(at, || {
-                        format!("a segment of {bytes} bytes is asked for; recorded are {}", event.size)
+                        let n = event.size;
+                        Localized::both(
+                            format!("预测要一段 {bytes} 字节，录下的是 {n}"),
+                            format!("a segment of {bytes} bytes is asked for; recorded are {n}"),
+                        )
                     });
                 }
                 self.n_given += 1;
@@ -94,7 +110,7 @@ impl Device for Recorded {
             // The cache was flushed: the device had refused.
             Some(_) => None,
             None if self.refuses => None,
-            None => Some(self.invent("a segment", bytes)),
+            None => Some(self.invent(Text::new("一段", "a segment"), bytes)),
         }
     }
 
@@ -107,7 +123,7 @@ impl Device for Recorded {
             Some((_, event)) if event.action == Action::SegmentMap => Some(event.address),
             Some(_) => None,
             None if self.refuses => None,
-            None => Some(self.invent("a range", bytes)),
+            None => Some(self.invent(Text::new("一段地址", "a range"), bytes)),
         }
     }
 
@@ -117,9 +133,10 @@ impl Device for Recorded {
                 self.queue.pop_front();
                 if (event.address, event.size) != (address, bytes) {
                     self.mismatch(at, || {
-                        format!(
-                            "0x{address:x}, {bytes} bytes, is mapped; recorded is 0x{:x}, {} bytes",
-                            event.address, event.size
+                        let (at, n) = (event.address, event.size);
+                        Localized::both(
+                            format!("预测映射 0x{address:x}（{bytes} 字节），录下的是 0x{at:x}（{n} 字节）"),
+                            format!("0x{address:x}, {bytes} bytes, is mapped; recorded is 0x{at:x}, {n} bytes"),
                         )
                     });
                 }
@@ -129,7 +146,7 @@ impl Device for Recorded {
             Some(_) => false,
             None if self.refuses => false,
             None => {
-                self.invent("mapping", bytes);
+                self.invent(Text::new("映射", "mapping"), bytes);
                 true
             }
         }

@@ -286,7 +286,9 @@ impl Settings {
             "per_process_memory_fraction" => "memory_fraction",
             _ => "divisions",
         };
-        config.check().map_err(|error| FieldError::conflict(field(&error.name), error.to_string()))?;
+        config
+            .check()
+            .map_err(|error| FieldError::conflict(field(error.name.get(vramlab_units::Lang::En)), error.to_string()))?;
         Ok(config)
     }
 

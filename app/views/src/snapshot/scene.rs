@@ -85,6 +85,11 @@ impl Scene {
         Self { colour, ..self.clone() }.with_bands()
     }
 
+    /// The same blocks under another judgement of what happened to them.
+    pub fn with_analysis(&self, analysis: Arc<Analysis>) -> Self {
+        Self { analysis, ..self.clone() }
+    }
+
     fn with_bands(mut self) -> Self {
         let by = self.colour.by();
         self.bands = Arc::new(match &self.narrowed {

@@ -61,7 +61,7 @@ pub fn json(answer: &Answer, name: &str, top: usize) -> Value {
         "do_first": first(snapshot, analysis, &answer.what_if),
         "unknown_frees": analysis.n_unknown_frees,
         "unknown_fields": snapshot.unknown,
-        "warnings": snapshot.warnings,
+        "warnings": snapshot.warnings.iter().map(|text| text.get(vramlab_units::Lang::En)).collect::<Vec<_>>(),
     })
 }
 

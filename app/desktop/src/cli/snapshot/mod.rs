@@ -20,7 +20,7 @@ use vramlab_snapshot::rules::Rule;
 use vramlab_snapshot::what_if::{USUAL, WhatIf, replay_under};
 use vramlab_snapshot::{Analysis, Options, Snapshot, read};
 use vramlab_sniff::{Head, sniff};
-use vramlab_units::Text;
+use vramlab_units::{Lang, Text};
 pub use words::three;
 
 /// What a compressed file may unpack to, bytes.
@@ -154,9 +154,9 @@ impl Answer {
 pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
     let rules = args.rules.as_deref().map(|path| rules(path, say)).transpose()?.unwrap_or_default();
     let options = Options { rules, limit: args.limit, ..Options::default() };
-    let files = with_folders(&args.files)?;
+    let files = with_folders(&args.files, say.lang)?;
     let [path] = files.as_slice() else { return several(args, &files, &options, say) };
-    let settings = settings(&args.replay)?;
+    let settings = settings(&args.replay, say.lang)?;
     let (name, bytes) = bytes_of(path)?;
     if let Some(table) = explain::table(&bytes) {
         explain::tell(&table, &name, say);
@@ -168,7 +168,7 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
     }
     let snapshot = read(&bytes, LIMIT).map_err(|error| unreadable(path, &bytes, &error, say))?;
     drop(bytes);
-    let device = device(&snapshot, args.device)?;
+    let device = device(&snapshot, args.device, say.lang)?;
     let answer = Answer::with(snapshot, device, &settings, &options, args.at);
     if say.is_json {
         say.json(&data::json(&answer, &name, args.top));
@@ -176,7 +176,7 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
         words::tell(&answer, &name, args.top, say);
     }
     for warning in &answer.snapshot.warnings {
-        say.warn(warning);
+        say.warn(warning.get(say.lang));
     }
     Ok(if answer.findings.is_empty() { Exit::Fine } else { Exit::Findings })
 }
@@ -186,7 +186,7 @@ fn several(args: &Args, files: &[PathBuf], options: &Options, say: &Say) -> anyh
     let load = |path: &PathBuf| -> anyhow::Result<Loaded> {
         let (name, bytes) = bytes_of(path)?;
         let snapshot = read(&bytes, LIMIT).map_err(|error| unreadable(path, &bytes, &error, say))?;
-        let device = device(&snapshot, args.device)?;
+        let device = device(&snapshot, args.device, say.lang)?;
         let analysis = Analysis::of(&snapshot, device, options);
         Ok(Loaded { name, snapshot, analysis })
     };
@@ -195,16 +195,20 @@ fn several(args: &Args, files: &[PathBuf], options: &Options, say: &Say) -> anyh
         [first, second] if !args.ranks => {
             together::tell_comparison(first, second, args.at.unwrap_or_default(), args.top, say)
         }
-        all => together::tell_ranks(all, args.top, say),
+        all => together::tell_ranks(all, args.top, say)?,
     }
     for loaded in &all {
-        loaded.snapshot.warnings.iter().for_each(|warning| say.warn(&format!("{}: {warning}", loaded.short())));
+        loaded
+            .snapshot
+            .warnings
+            .iter()
+            .for_each(|warning| say.warn(&format!("{}: {}", loaded.short(), warning.get(say.lang))));
     }
     Ok(Exit::Fine)
 }
 
 /// A folder stands for the pickles in it, by name.
-fn with_folders(given: &[PathBuf]) -> Result<Vec<PathBuf>, Fault> {
+fn with_folders(given: &[PathBuf], lang: Lang) -> Result<Vec<PathBuf>, Fault> {
     let mut out = Vec::new();
     for path in given {
         if !path.is_dir() {
@@ -215,7 +219,7 @@ fn with_folders(given: &[PathBuf]) -> Result<Vec<PathBuf>, Fault> {
         let mut inside: Vec<PathBuf> = inside.flatten().map(|entry| entry.path()).collect();
         inside.retain(|path| path.is_file() && path.to_string_lossy().contains(".pickle"));
         if inside.is_empty() {
-            return Err(Fault::usage(format!("{}: there is no .pickle in this folder", path.display())));
+            return Err(Fault::usage(NO_PICKLE.get(lang).replace("{}", &path.display().to_string())));
         }
         inside.sort();
         out.append(&mut inside);
@@ -235,19 +239,19 @@ fn rules(path: &Path, say: &Say) -> Result<Vec<Rule>, Fault> {
     let text = String::from_utf8_lossy(&bytes);
     vramlab_snapshot::rules::parse(&text).map_err(|errors| {
         let lines: Vec<String> = errors.iter().take(8).map(|error| error.text(say.lang)).collect();
-        Fault::usage(format!("--rules {name}: {}", lines.join("; ")))
-            .help("a pattern and a role a line: train.py:79 = kv_cache, or /regex/ = activation")
+        Fault::usage(format!("--rules {name}: {}", lines.join("; "))).help(A_RULE.get(say.lang))
     })
 }
 
 /// Settings to try, checked before a large file is read.
-fn settings(given: &[String]) -> Result<Vec<(String, Config)>, Fault> {
+fn settings(given: &[String], lang: Lang) -> Result<Vec<(String, Config)>, Fault> {
     let usual: Vec<String> = USUAL.iter().map(|text| (*text).to_owned()).collect();
     let texts = if given.is_empty() { &usual } else { given };
     let parse = |text: &String| match Config::parse(text) {
         Ok(config) => Ok((text.clone(), config)),
-        Err(error) => Err(Fault::usage(format!("--replay {text}: {error}"))
-            .help("as PYTORCH_ALLOC_CONF writes them: expandable_segments:True,max_split_size_mb:128")),
+        Err(error) => {
+            Err(Fault::usage(format!("--replay {text}: {}", error.told().get(lang))).help(AS_WRITTEN.get(lang)))
+        }
     };
     texts.iter().map(parse).collect()
 }
@@ -259,16 +263,19 @@ pub fn json(answer: &Answer, name: &str) -> serde_json::Value {
 
 /// The usual settings.
 pub fn usual() -> Vec<(String, Config)> {
-    settings(&[]).unwrap_or_default()
+    settings(&[], Lang::En).unwrap_or_default()
 }
 
-fn device(snapshot: &Snapshot, asked: Option<usize>) -> Result<usize, Fault> {
+fn device(snapshot: &Snapshot, asked: Option<usize>, lang: Lang) -> Result<usize, Fault> {
     let held = snapshot.segments.iter().map(|segment| segment.device as usize + 1).max().unwrap_or(0);
     let n = snapshot.traces.len().max(held).max(1);
     match asked {
         Some(device) if device < n => Ok(device),
         Some(device) => {
-            Err(Fault::usage(format!("--device {device} is not in this snapshot; it must be from 0 to {}", n - 1)))
+            let text = if n == 1 { ONE_DEVICE } else { NO_DEVICE };
+            Err(Fault::usage(
+                text.get(lang).replace("{n}", &device.to_string()).replace("{most}", &(n - 1).to_string()),
+            ))
         }
         None => {
             let traced = snapshot.traces.iter().position(|events| !events.is_empty());
@@ -277,6 +284,21 @@ fn device(snapshot: &Snapshot, asked: Option<usize>) -> Result<usize, Fault> {
     }
 }
 
+const NO_DEVICE: Text = Text::new(
+    "--device {n}：这份快照里没有这个设备，要在 0 到 {most} 之间",
+    "--device {n} is not in this snapshot; it must be from 0 to {most}",
+);
+const ONE_DEVICE: Text =
+    Text::new("--device {n}：这份快照里只有设备 0", "--device {n} is not in this snapshot; it has device 0 only");
+const NO_PICKLE: Text = Text::new("{}：这个文件夹里没有 .pickle 文件", "{}: there is no .pickle in this folder");
+const AS_WRITTEN: Text = Text::new(
+    "写法同 PYTORCH_ALLOC_CONF：expandable_segments:True,max_split_size_mb:128",
+    "as PYTORCH_ALLOC_CONF writes them: expandable_segments:True,max_split_size_mb:128",
+);
+const A_RULE: Text = Text::new(
+    "一行一条，先模式后角色：train.py:79 = kv_cache，或 /正则/ = activation",
+    "a pattern and a role a line: train.py:79 = kv_cache, or /regex/ = activation",
+);
 const CUT_OFF: Text = Text::new(
     "压缩文件不完整或已损坏：重新复制或下载一次",
     "the compressed file is cut off or damaged: copy or download it again",
@@ -291,7 +313,7 @@ fn unreadable(path: &Path, bytes: &[u8], error: &vramlab_snapshot::ReadError, sa
     use vramlab_sniff::Kind;
     let sniffed = sniff(Head { bytes, n_bytes: bytes.len() as u64 });
     let name = path.display();
-    let fault = Fault::usage(format!("{name}: {error}"));
+    let fault = Fault::usage(format!("{name}: {}", error.told().get(say.lang)));
     let kind = sniffed.kind.name().get(say.lang);
     let is_not = Text::new("不是显存快照", "not a memory snapshot").get(say.lang);
     match sniffed.kind {

@@ -2,10 +2,12 @@
 
 use super::Loaded;
 use super::words::{size, thousands};
+use crate::cli::fault::Fault;
 use crate::cli::layout::{COLUMNS, labelled, plain, table, wrap};
 use crate::cli::say::{Ink, Say};
 use serde_json::{Value, json};
-use vramlab_snapshot::compare::{Amount, Change, Comparison, Fate, Side, Whole, compare};
+use vramlab_snapshot::compare::{Amount, Change, Comparison, Fate, Side, Whole, compare, setting_changes};
+use vramlab_snapshot::kin::stranger;
 use vramlab_snapshot::ranks::{Ranks, Spread, ranks};
 use vramlab_units::{Lang, Text, show};
 
@@ -192,13 +194,36 @@ fn comparison(found: &Comparison, names: [&str; 2], at: Moment, top: usize) -> V
     })
 }
 
-/// Ranks in the order of their files.
-pub fn tell_ranks(all: &[Loaded], top: usize, say: &Say) {
+const STRANGER: Text = Text::new(
+    "{first} 和 {second} 不是同一个作业的 rank：{why}",
+    "{first} and {second} are not ranks of one job: {why}",
+);
+const INSTEAD: Text = Text::new("两份文件、不带 --ranks，就是比较", "two files without --ranks are compared");
+const UNLIKE: Text = Text::new(
+    "各份的分配器设置不同（{}）：差别可能来自设置，而不是分工",
+    "the allocator's settings differ ({}): that, and not the division of work, may be what is seen",
+);
+
+/// Ranks in the order of their files; other programs are refused.
+pub fn tell_ranks(all: &[Loaded], top: usize, say: &Say) -> Result<(), Fault> {
     let sides: Vec<_> = all.iter().map(|loaded| (&loaded.snapshot, &loaded.analysis)).collect();
+    if let Some(found) = stranger(&sides) {
+        let name = |idx: usize| all[idx].short();
+        let words = STRANGER.get(say.lang).replace("{first}", name(found.first));
+        let words = words.replace("{second}", name(found.second)).replace("{why}", found.why.get(say.lang));
+        return Err(Fault::usage(words).help(INSTEAD.get(say.lang)));
+    }
+    for other in &sides[1..] {
+        let settings = setting_changes(sides[0].0, other.0);
+        if let Some(change) = settings.first() {
+            say.warn(&UNLIKE.get(say.lang).replace("{}", &change.name));
+            break;
+        }
+    }
     let found = ranks(&sides);
     if say.is_json {
         say.json(&ranks_json(&found, all, top));
-        return;
+        return Ok(());
     }
     let head = match say.lang {
         Lang::Zh => format!("{} 个 rank 并排", all.len()),
@@ -236,6 +261,7 @@ pub fn tell_ranks(all: &[Loaded], top: usize, say: &Say) {
         say.ink(Ink::Strong, say.text(Text::new("差在哪里（各自峰值时）", "Where they differ, at each one's peak")))
     ));
     say.data(&sites_table(&found, all.len(), top, say.lang));
+    Ok(())
 }
 
 fn ranks_table(found: &Ranks, all: &[Loaded], lang: Lang) -> String {
