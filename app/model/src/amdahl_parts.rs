@@ -78,8 +78,13 @@ impl Model for AmdahlParts {
             num("speedup", 1.0e12, "整体快几倍", "Times that the whole becomes faster"),
             num("time_share", 1.0e12, "新时间 ÷ 旧时间", "New time over old time"),
             num("product", f64::MAX, "各倍数相乘，不是整体的倍数", "The factors multiplied, which is not the speedup"),
-            num("limit", 1.0e18, "再快也到不了的倍数；全都能变快时不存在", "The limit; none where every part becomes faster")
-                .optional(),
+            num(
+                "limit",
+                1.0e18,
+                "再快也到不了的倍数；全都能变快时不存在",
+                "The limit; none where every part becomes faster",
+            )
+            .optional(),
         ]
     }
 

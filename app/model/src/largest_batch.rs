@@ -60,7 +60,8 @@ impl Model for LargestBatch {
     fn run(args: &Args) -> Result<Map, FieldError> {
         let (free, fixed) = (args.uint("free_mib"), args.uint("fixed_mib"));
         if fixed > free {
-            let reason = format!("{fixed} MiB of weights do not fit into {free} MiB; even a batch of nothing is too large");
+            let reason =
+                format!("{fixed} MiB of weights do not fit into {free} MiB; even a batch of nothing is too large");
             return Err(FieldError::conflict("fixed_mib", reason));
         }
         let (free, n_slots, item) = ((free - fixed) * MIB, args.uint("n_slots"), args.uint("item_bytes"));

@@ -47,7 +47,8 @@ pub(crate) fn workload() -> Vec<FieldSpec> {
         num("link_bytes", "B", "主机与卡之间拷的字节", "Bytes copied over the host link").default_value(0.0),
         rate("peak_gb_per_s", "GB/s", 1.0e6, "显存带宽", "Bandwidth of the memory").default_value(4800.0),
         rate("peak_tflop_per_s", "TFLOP/s", 1.0e6, "算力", "Rate of arithmetic").default_value(989.5),
-        FieldSpec::num("launch_us", "µs", 0.0, 1.0e6, Text::new("一次启动的时间", "Time of a launch")).default_value(2.5),
+        FieldSpec::num("launch_us", "µs", 0.0, 1.0e6, Text::new("一次启动的时间", "Time of a launch"))
+            .default_value(2.5),
         rate("link_gb_per_s", "GB/s", 1.0e6, "链路带宽", "Bandwidth of the link").default_value(55.0),
     ]
 }
@@ -79,7 +80,8 @@ impl Model for PipelineStep {
         "While the card works, its memory traffic, arithmetic and launches overlap perfectly and the longest counts; the \
          copy either goes first or runs wholly beside it.",
     );
-    const SOURCE: &'static str = "S. Williams, A. Waterman, D. Patterson, CACM 52(4), 2009, with launches and a link added";
+    const SOURCE: &'static str =
+        "S. Williams, A. Waterman, D. Patterson, CACM 52(4), 2009, with launches and a link added";
     const EXAMPLE: &'static str = r#"{"bytes": 4.8e9, "flop": 9.895e10, "launches": 1000, "link_bytes": 5.5e7}"#;
 
     fn question() -> Vec<FieldSpec> {
@@ -104,9 +106,10 @@ impl Model for PipelineStep {
 
     fn run(args: &Args) -> Result<Map, FieldError> {
         let (work, machine) = work_of(args);
-        let found = bottleneck::run(&work, &machine)
-            .ok_or_else(|| FieldError::conflict("bytes", "the step takes nothing; give it bytes, FLOP, launches or a copy"))?;
-        let timing = step(&work, &machine, args.bool("is_overlapped"));
+        let found = bottleneck::run(&work, &machine).ok_or_else(|| {
+            FieldError::conflict("bytes", "the step takes nothing; give it bytes, FLOP, launches or a copy")
+        })?;
+        let timing = step(&work, &machine, args.flag("is_overlapped"));
         Ok(fields::answer([
             ("memory_ms", fields::number(timing.memory_ms)),
             ("compute_ms", fields::number(timing.compute_ms)),

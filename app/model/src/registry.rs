@@ -4,6 +4,7 @@ use crate::accelerate_estimate::AccelerateEstimate;
 use crate::activation_formula::ActivationFormula;
 use crate::affine_cost::AffineCost;
 use crate::amdahl::Amdahl;
+use crate::amdahl_parts::AmdahlParts;
 use crate::aos_soa::AosSoa;
 use crate::arena::Arena;
 use crate::bank_conflicts::BankConflicts;
@@ -16,6 +17,7 @@ use crate::buffer_reuse::BufferReuse;
 use crate::bytes_in_flight::BytesInFlight;
 use crate::cache_levels::CacheLevels;
 use crate::caching_allocator::CachingAllocator;
+use crate::capstone_step::CapstoneStep;
 use crate::checkpoint_slots::CheckpointSlots;
 use crate::closed_formula_step::ClosedFormulaStep;
 use crate::coalescing::Coalescing;
@@ -36,6 +38,7 @@ use crate::kv_cache::KvCache;
 use crate::kv_capacity::KvCapacity;
 use crate::kv_paging::KvPaging;
 use crate::kv_waste::KvWaste;
+use crate::largest_batch::LargestBatch;
 use crate::largest_request::LargestRequest;
 use crate::latency_cycles::LatencyCycles;
 use crate::leak_slope::LeakSlope;
@@ -43,6 +46,8 @@ use crate::littles_law::LittlesLaw;
 use crate::oom_cause::OomCause;
 use crate::op_intensity::OpIntensity;
 use crate::peak_bandwidth::PeakBandwidth;
+use crate::pipeline_step::PipelineStep;
+use crate::plan_pareto::PlanPareto;
 use crate::policy_replay::PolicyReplay;
 use crate::quantise::Quantise;
 use crate::roofline::Roofline;
@@ -121,6 +126,7 @@ pub const MODELS: &[Entry] = &[
     entry::<ActivationFormula>(),
     entry::<AffineCost>(),
     entry::<Amdahl>(),
+    entry::<AmdahlParts>(),
     entry::<AosSoa>(),
     entry::<Arena>(),
     entry::<BankConflicts>(),
@@ -133,6 +139,7 @@ pub const MODELS: &[Entry] = &[
     entry::<BytesInFlight>(),
     entry::<CacheLevels>(),
     entry::<CachingAllocator>(),
+    entry::<CapstoneStep>(),
     entry::<CheckpointSlots>(),
     entry::<ClosedFormulaStep>(),
     entry::<Coalescing>(),
@@ -153,6 +160,7 @@ pub const MODELS: &[Entry] = &[
     entry::<KvCapacity>(),
     entry::<KvPaging>(),
     entry::<KvWaste>(),
+    entry::<LargestBatch>(),
     entry::<LargestRequest>(),
     entry::<LatencyCycles>(),
     entry::<LeakSlope>(),
@@ -160,6 +168,8 @@ pub const MODELS: &[Entry] = &[
     entry::<OomCause>(),
     entry::<OpIntensity>(),
     entry::<PeakBandwidth>(),
+    entry::<PipelineStep>(),
+    entry::<PlanPareto>(),
     entry::<PolicyReplay>(),
     entry::<Quantise>(),
     entry::<Roofline>(),
