@@ -2,7 +2,8 @@
 //! is here, the headers of the first entries are read.
 
 use crate::kind::shown;
-use crate::{Head, Kind, Sniffed};
+use crate::{Fact, Head, Kind, Sniffed};
+use vramlab_units::{Localized, Text};
 
 /// One entry of an archive.
 struct Entry {
@@ -31,6 +32,11 @@ pub fn sniff(head: Head<'_>) -> Option<Sniffed> {
     if is_listed {
         sniffed = sniffed.fact("文件数", "files", entries.len().to_string());
     }
+    if kind == Kind::OtherZip
+        && let Some(value) = holds(&entries)
+    {
+        sniffed.facts.push(Fact { name: Text::new("内容", "holds"), value });
+    }
     if let Some(first) = entries.first() {
         sniffed = sniffed.fact("第一个", "first", shown(&first.name));
     }
@@ -42,14 +48,46 @@ fn kind(entries: &[Entry], is_listed: bool) -> Kind {
     let is_top_toml = |name: &str| name.ends_with(".toml") && !name.contains('/');
     if has(&|name| name == "chapter.toml" || name.ends_with("/chapter.toml") || is_top_toml(name)) {
         Kind::Pack
-    } else if has(&|name| name == "data.pkl" || name.ends_with("/data.pkl") || name.ends_with("/byteorder")) {
+    } else if has(&|name| name == "data.pkl" || name.ends_with("/data.pkl")) {
         Kind::Checkpoint
-    } else if is_listed {
+    } else if is_listed || holds(entries).is_some() {
         Kind::OtherZip
     } else {
         // Cut off or damaged: the reader of packs says what is wrong with it.
         Kind::Pack
     }
+}
+
+/// What an archive is that is none of ours, where its names tell.
+fn holds(entries: &[Entry]) -> Option<Localized> {
+    let has = |test: &dyn Fn(&str) -> bool| entries.iter().map(|entry| entry.name.as_str()).any(test);
+    let find = |ends: &[&str]| entries.iter().find(|entry| ends.iter().any(|end| entry.name.ends_with(end)));
+    let begins = |head: &'static str| move |name: &str| name.starts_with(head);
+    if let Some(inside) = find(&[".pickle", ".pkl", ".pickle.gz", ".pickle.zst"]) {
+        let name = shown(&inside.name);
+        return Some(Localized::both(format!("{name}，解开后打开它"), format!("{name}: unpack it and open that")));
+    }
+    if let Some(inside) = find(&[".safetensors", ".gguf", ".bin", ".pt"]) {
+        let name = shown(&inside.name);
+        return Some(Localized::both(format!("权重 {name}"), format!("weights, {name}")));
+    }
+    let files = entries.iter().filter(|entry| !entry.name.ends_with('/'));
+    let text = if !entries.is_empty() && files.clone().all(|entry| entry.name.ends_with(".npy")) {
+        Text::new("NumPy 数组（.npz）", "NumPy arrays (.npz)")
+    } else if has(&begins("word/")) {
+        Text::new("Word 文档", "a Word document")
+    } else if has(&begins("xl/")) {
+        Text::new("Excel 工作簿", "an Excel workbook")
+    } else if has(&begins("ppt/")) {
+        Text::new("PowerPoint 演示文稿", "a PowerPoint presentation")
+    } else if has(&|name| name.contains(".dist-info/")) {
+        Text::new("Python 的安装包（wheel）", "a Python package (wheel)")
+    } else if has(&begins("META-INF/")) {
+        Text::new("Java 程序包，或 EPUB", "a Java archive or an EPUB")
+    } else {
+        return None;
+    };
+    Some(text.into())
 }
 
 fn warn(sniffed: Sniffed, entries: &[Entry], is_cut: bool) -> Sniffed {

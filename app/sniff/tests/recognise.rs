@@ -136,6 +136,20 @@ fn archives_are_told_by_what_is_in_them() {
     is(&archive(&[("model/data.pkl", b"\x80\x02."), ("model/data/0", b"0")]), Kind::Checkpoint);
     let other = is(&archive(&[("cat.png", b"x")]), Kind::OtherZip);
     assert!(facts(&other).contains("files 1"), "{other:?}");
+    // Of what is none of ours it is said what it is: not every zip is a checkpoint.
+    for (name, holds) in [
+        ("xl/workbook.xml", "an Excel workbook"),
+        ("word/document.xml", "a Word document"),
+        ("arr_0.npy", "NumPy arrays (.npz)"),
+        ("torch-2.11.dist-info/METADATA", "a Python package (wheel)"),
+        ("META-INF/MANIFEST.MF", "a Java archive or an EPUB"),
+        ("run/snapshot.pickle", "run/snapshot.pickle: unpack it and open that"),
+        ("model/model.safetensors", "weights, model/model.safetensors"),
+        ("data/byteorder", "files 1"),
+    ] {
+        let found = is(&archive(&[(name, b"x")]), Kind::OtherZip);
+        assert!(facts(&found).contains(holds), "{name}: {}", facts(&found));
+    }
     // The beginning alone names the first entry.
     let bytes = archive(&[("mine/chapter.toml", CHAPTER)]);
     assert_eq!(sniff(Head { bytes: &bytes[..200], n_bytes: bytes.len() as u64 }).kind, Kind::Pack);

@@ -331,6 +331,14 @@ fn unreadable(path: &Path, bytes: &[u8], error: &vramlab_snapshot::ReadError, sa
         Kind::Text | Kind::Json | Kind::Html | Kind::Picture | Kind::Empty => {
             Fault::usage(format!("{name}: {kind}: {is_not}")).help(RECORD.get(say.lang))
         }
+        Kind::OtherZip => {
+            let holds = sniffed.facts.iter().find(|fact| fact.name.en == "holds");
+            let holds = holds.map(|fact| {
+                let colon = if say.lang == Lang::Zh { "：" } else { ": " };
+                format!("{}{colon}{}", fact.name.get(say.lang), fact.value.get(say.lang))
+            });
+            fault.help(holds.unwrap_or_else(|| vramlab_shell::intake::in_a_line(&sniffed, say.lang)))
+        }
         _ => fault.help(vramlab_shell::intake::in_a_line(&sniffed, say.lang)),
     }
 }
