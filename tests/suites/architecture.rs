@@ -10,7 +10,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     // Tools for contributors, never shipped. `bindgen` makes the page's files: the text version and the list of what is fetched.
     ("xtask", &[]),
     ("bindgen", &["units", "model", "lesson", "content"]),
-    ("model", &["units", "alloc", "ledger", "modelfile"]),
+    ("model", &["units", "alloc", "ledger", "modelfile", "train"]),
     ("trace", &["units"]),
     ("lesson", &["units"]),
     ("sniff", &["units", "trace"]),
@@ -22,7 +22,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("profile", &["units"]),
     // The library that the watched program loads; it is built beside ours because desktop names it.
     ("inject", &["profile"]),
-    ("gpu", &["units", "alloc", "model", "trace"]),
+    ("train", &["units"]),
+    ("gpu", &["units", "alloc", "model", "trace", "train"]),
     ("kit", &["units"]),
     ("views", &["units", "model", "trace", "lesson", "alloc", "ledger", "snapshot", "profile", "gpu", "kit"]),
     (
@@ -60,6 +61,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "snapshot",
             "profile",
             "inject",
+            "train",
             "gpu",
             "content",
             "kit",
@@ -79,7 +81,7 @@ const TEST_ARROWS: &[(&str, &str, &str)] = &[
 
 /// Crates that must stay free of the interface.
 const BELOW_KIT: &[&str] =
-    &["units", "model", "trace", "lesson", "sniff", "alloc", "ledger", "modelfile", "fit", "profile", "gpu", "content"];
+    &["units", "model", "trace", "lesson", "sniff", "alloc", "ledger", "modelfile", "fit", "profile", "train", "gpu", "content"];
 const INTERFACE: &[&str] = &["egui", "eframe", "egui_extras", "egui_plot", "egui_commonmark", "rfd", "winit", "wgpu"];
 
 /// What pure code may not see. `gpu` may behind its features: `backend`, `child`, `client`, `sys`, `wire`.
@@ -107,6 +109,7 @@ const PURE_TREES: &[&str] = &[
     "app/ledger/src",
     "app/modelfile/src",
     "app/fit/src",
+    "app/train/src",
     "app/profile/src",
     "app/content/src",
     "app/kit/src",
