@@ -19,6 +19,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("modelfile", &["units"]),
     ("fit", &["units", "modelfile", "ledger"]),
     ("snapshot", &["units", "alloc"]),
+    ("serve", &["units"]),
+    ("codec", &["units"]),
     ("profile", &["units"]),
     // The library that the watched program loads; it is built beside ours because desktop names it.
     ("inject", &["profile"]),
@@ -80,8 +82,23 @@ const TEST_ARROWS: &[(&str, &str, &str)] = &[
 ];
 
 /// Crates that must stay free of the interface.
-const BELOW_KIT: &[&str] =
-    &["units", "model", "trace", "lesson", "sniff", "alloc", "ledger", "modelfile", "fit", "profile", "train", "gpu", "content"];
+const BELOW_KIT: &[&str] = &[
+    "units",
+    "model",
+    "trace",
+    "lesson",
+    "sniff",
+    "alloc",
+    "ledger",
+    "modelfile",
+    "fit",
+    "profile",
+    "train",
+    "serve",
+    "codec",
+    "gpu",
+    "content",
+];
 const INTERFACE: &[&str] = &["egui", "eframe", "egui_extras", "egui_plot", "egui_commonmark", "rfd", "winit", "wgpu"];
 
 /// What pure code may not see. `gpu` may behind its features: `backend`, `child`, `client`, `sys`, `wire`.
@@ -109,6 +126,8 @@ const PURE_TREES: &[&str] = &[
     "app/ledger/src",
     "app/modelfile/src",
     "app/fit/src",
+    "app/serve/src",
+    "app/codec/src",
     "app/train/src",
     "app/profile/src",
     "app/content/src",
