@@ -10,16 +10,23 @@ pub const OK: u32 = 0;
 type Request = extern "C" fn(*mut *mut u8, *mut usize, *mut usize);
 type Complete = extern "C" fn(*mut c_void, u32, *mut u8, usize, usize);
 
+type Read32 = unsafe extern "C" fn(*mut u32) -> u32;
+type Read64 = unsafe extern "C" fn(*mut u64) -> u32;
+type Take = unsafe extern "C" fn(u32) -> u32;
+type Register = unsafe extern "C" fn(Request, Complete) -> u32;
+type Next = unsafe extern "C" fn(*mut u8, usize, *mut *mut u8) -> u32;
+type Dropped = unsafe extern "C" fn(*mut c_void, u32, *mut usize) -> u32;
+
 /// CUPTI's functions, with the signatures of `cupti_activity.h` and `cupti_version.h`.
 #[derive(Clone, Copy)]
 pub struct Cupti {
-    version: unsafe extern "C" fn(*mut u32) -> u32,
-    timestamp: unsafe extern "C" fn(*mut u64) -> u32,
-    enable: unsafe extern "C" fn(u32) -> u32,
-    register: unsafe extern "C" fn(Request, Complete) -> u32,
-    next: unsafe extern "C" fn(*mut u8, usize, *mut *mut u8) -> u32,
-    dropped: unsafe extern "C" fn(*mut c_void, u32, *mut usize) -> u32,
-    flush: unsafe extern "C" fn(u32) -> u32,
+    version: Read32,
+    timestamp: Read64,
+    enable: Take,
+    register: Register,
+    next: Next,
+    dropped: Dropped,
+    flush: Take,
 }
 
 /// What the program has loaded already comes first: two versions in one process do not go together.
@@ -32,24 +39,24 @@ impl Cupti {
     pub fn load() -> Option<Self> {
         let library = open()?;
         macro_rules! function {
-            ($name:literal) => {{
+            ($name:literal, $signature:ty) => {{
                 // SAFETY: `library` is open and stays so; the name is a C string.
                 let found = unsafe { libc::dlsym(library, $name.as_ptr()) };
                 if found.is_null() {
                     return None;
                 }
                 // SAFETY: the symbol is the function of this name, whose C signature the field's type repeats.
-                unsafe { std::mem::transmute(found) }
+                unsafe { std::mem::transmute::<*mut c_void, $signature>(found) }
             }};
         }
         Some(Self {
-            version: function!(c"cuptiGetVersion"),
-            timestamp: function!(c"cuptiGetTimestamp"),
-            enable: function!(c"cuptiActivityEnable"),
-            register: function!(c"cuptiActivityRegisterCallbacks"),
-            next: function!(c"cuptiActivityGetNextRecord"),
-            dropped: function!(c"cuptiActivityGetNumDroppedRecords"),
-            flush: function!(c"cuptiActivityFlushAll"),
+            version: function!(c"cuptiGetVersion", Read32),
+            timestamp: function!(c"cuptiGetTimestamp", Read64),
+            enable: function!(c"cuptiActivityEnable", Take),
+            register: function!(c"cuptiActivityRegisterCallbacks", Register),
+            next: function!(c"cuptiActivityGetNextRecord", Next),
+            dropped: function!(c"cuptiActivityGetNumDroppedRecords", Dropped),
+            flush: function!(c"cuptiActivityFlushAll", Take),
         })
     }
 

@@ -28,6 +28,7 @@ fn broken(text: &str, error: &serde_json::Error) -> Sniffed {
 /// Keys and what they mean, most telling first.
 const WORDS: &[(&str, Kind)] = &[
     ("\"vramlab_progress\"", Kind::Progress),
+    ("\"vramlab_profile\"", Kind::Profile),
     ("\"traceEvents\"", Kind::TorchTrace),
     ("\"weight_map\"", Kind::SafetensorsIndex),
     ("\"peft_type\"", Kind::Adapter),
@@ -45,6 +46,9 @@ fn of_object(map: &Map<String, Value>) -> Sniffed {
         let n = map.get("chapters").and_then(Value::as_object).map_or(0, Map::len);
         return Sniffed::plain(Kind::Progress).fact("章节数", "chapters", n.to_string());
     }
+    if has("vramlab_profile") {
+        return profile(map);
+    }
     if map.get("entries").is_some_and(Value::is_array) && has("next_n") {
         let n = map.get("entries").and_then(Value::as_array).map_or(0, Vec::len);
         return Sniffed::plain(Kind::Notebook).fact("运行数", "runs", n.to_string());
@@ -60,6 +64,12 @@ fn of_object(map: &Map<String, Value>) -> Sniffed {
         return adapter(map);
     }
     if is_config(map) { config(map) } else { Sniffed::plain(Kind::Json) }
+}
+
+fn profile(map: &Map<String, Value>) -> Sniffed {
+    let words = map.get("command").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let command = shown(&words.collect::<Vec<_>>().join(" "));
+    Sniffed::plain(Kind::Profile).fact("命令", "command", command)
 }
 
 fn index(map: &Map<String, Value>, files: &Map<String, Value>) -> Sniffed {

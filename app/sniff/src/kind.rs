@@ -11,6 +11,7 @@ pub enum Kind {
     Chapter,
     Progress,
     Notebook,
+    Profile,
     // What the reader has.
     Snapshot,
     MemorySummary,
@@ -43,12 +44,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::Trace,
         Self::Pack,
         Self::Chapter,
         Self::Progress,
         Self::Notebook,
+        Self::Profile,
         Self::Snapshot,
         Self::MemorySummary,
         Self::OomMessage,
@@ -86,6 +88,7 @@ impl Kind {
             Self::Chapter => "chapter",
             Self::Progress => "progress",
             Self::Notebook => "notebook",
+            Self::Profile => "profile",
             Self::Snapshot => "snapshot",
             Self::MemorySummary => "memory_summary",
             Self::OomMessage => "oom_message",
@@ -128,6 +131,7 @@ impl Kind {
             Self::Chapter => Text::new("单章课程", "a single chapter"),
             Self::Progress => Text::new("学习进度", "a progress file"),
             Self::Notebook => Text::new("笔记本导出", "an exported notebook"),
+            Self::Profile => Text::new("vramlab profile 录下的一次运行", "a run recorded by vramlab profile"),
             Self::Snapshot => Text::new("PyTorch 显存快照", "a PyTorch memory snapshot"),
             Self::MemorySummary => Text::new("memory_summary() 的输出", "the output of memory_summary()"),
             Self::OomMessage => Text::new("含 CUDA 显存不足报错的日志", "a log with a CUDA out-of-memory message"),
