@@ -4,21 +4,32 @@
 //! GPU, so that every routine is tested on any machine. `steps.rs` is how all of them take samples; `stock.rs` lets our own
 //! allocators run on real memory.
 
+mod affine_peak;
 mod alloc_cost;
+mod boundary;
 mod buffer_pool;
 mod capped_replay;
+mod capstone;
+mod checkpoint_chain;
 mod fill_card;
+mod gate;
 mod granularity;
+mod keep_recompute_offload;
 mod kept_tensor;
+mod lanes;
 mod largest;
+mod methodology;
 mod policies;
 mod server;
+mod small_training;
 #[cfg(test)]
 mod sim;
 mod steps;
 mod stock;
 #[cfg(test)]
 mod tests;
+
+pub use lanes::Lanes;
 
 use super::PointCx;
 use crate::error::RunError;
@@ -37,12 +48,13 @@ pub const PAGE: u64 = 2 << 20;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolBytes {
     pub used: u64,
+    pub most_used: u64,
     pub reserved: u64,
     pub most_reserved: u64,
 }
 
 /// A card, as routines see it. `None` of an allocation means that the card refused for lack of memory.
-pub trait Card {
+pub trait Card: Lanes {
     /// Free and total bytes.
     fn memory(&self) -> Result<[u64; 2], RunError>;
     /// `cudaMalloc` and `cudaFree`.
@@ -104,14 +116,22 @@ pub struct Routine {
 
 /// Every routine, in alphabetical order of ids.
 pub const ROUTINES: &[Routine] = &[
+    affine_peak::AFFINE_PEAK,
     alloc_cost::ALLOC_COST,
     policies::POLICIES,
     buffer_pool::BUFFER_POOL,
+    boundary::BOUNDARY,
     capped_replay::CAPPED_REPLAY,
+    capstone::CAPSTONE,
+    checkpoint_chain::CHECKPOINT_CHAIN,
     fill_card::FILL_CARD,
     granularity::GRANULARITY,
+    keep_recompute_offload::KEEP_RECOMPUTE_OFFLOAD,
     kept_tensor::KEPT_TENSOR,
     largest::LARGEST,
+    methodology::METHODOLOGY,
+    gate::GATE,
+    small_training::SMALL_TRAINING,
 ];
 
 /// The routine called `id`.

@@ -135,3 +135,41 @@ fn a_kept_tensor_is_noticed() {
     let taken = play("kept_tensor", &[("every", 2), ("n_steps", 24), ("kept_mib", 4)]);
     assert_eq!(median(&taken, "slope_mib"), 2.0);
 }
+
+/// By hand: 4096 MiB, 96 of them fixed; 4 tensors of a batch in whole pieces of 2 MiB leave 1000 MiB each, which is 333
+/// items of 3 MiB. With 5 of 3 MiB less a byte, 800 MiB each hold 266, as 266 × 3 MiB are 798.
+#[test]
+fn the_largest_batch_is_found_from_wherever_one_starts() {
+    for guess in [0, 1, 100, 333, 334, 5000] {
+        let inputs = [("fixed_mib", 96), ("n_slots", 4), ("item_bytes", 3 * MIB), ("guess", guess)];
+        let taken = play("capacity_boundary", &inputs);
+        assert_eq!(median(&taken, "batch"), 333.0, "from {guess}");
+        assert_eq!(taken.checks, [true; 3], "from {guess}");
+        assert!(median(&taken, "n_refused") >= 1.0, "the refusal was met");
+    }
+    let taken =
+        play("capacity_boundary", &[("fixed_mib", 96), ("n_slots", 5), ("item_bytes", 3 * MIB - 1), ("guess", 9)]);
+    assert_eq!(median(&taken, "batch"), 266.0);
+    let taken =
+        play("capacity_boundary", &[("fixed_mib", 2), ("n_slots", 1), ("item_bytes", 4096 * MIB), ("guess", 1)]);
+    assert_eq!(median(&taken, "batch"), 0.0);
+}
+
+/// No kernel runs here, so the results are not right; what is read, and that all is given back, is.
+#[test]
+fn a_step_is_timed_whole_and_in_parts() {
+    for (fixes, peak) in [(0, 30.0), (31, 22.0)] {
+        let taken = play("capstone", &[("fixes", fixes), ("n_elems", 1 << 22)]);
+        assert_eq!(median(&taken, "peak_mib"), peak, "8 + 16 or 8 + 4 + 1/4 MiB in whole pieces of 2 MiB");
+        assert!(!taken.checks[0] && taken.checks[1], "{:?}", taken.checks);
+    }
+}
+
+#[test]
+fn builds_are_timed_in_pairs() {
+    for how in [0, 1] {
+        let taken = play("regression_gate", &[("turns", 8), ("more", 1), ("how", how)]);
+        assert_eq!(taken.readings["ratio"].len(), 3);
+        assert!(taken.checks.iter().all(|holds| *holds));
+    }
+}
