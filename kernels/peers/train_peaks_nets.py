@@ -115,9 +115,9 @@ class SwiGlu(nn.Module):
         self.act = act
 
     def forward(self, x):
-        gate = self.gate(x)
-        gate = F.gelu(gate, approximate="tanh") if self.act == "gelu" else F.silu(gate)
-        return self.down(gate * self.up(x)), None
+        if self.act == "gelu":
+            return self.down(F.gelu(self.gate(x), approximate="tanh") * self.up(x)), None
+        return self.down(F.silu(self.gate(x)) * self.up(x)), None
 
 
 class Experts(nn.Module):

@@ -17,7 +17,7 @@ mod sim;
 mod tape;
 mod timeline;
 
-pub use plan::{Attention, Net, Norm, Optimizer, Plan, PlanError, Precision, Update};
+pub use plan::{Attention, Extras, Net, Norm, Optimizer, Plan, PlanError, Precision, Update};
 pub use replay::{Figures, Place, Start, figures, rounded};
 pub use run::{Run, record};
 pub use tape::{Event, Item, Mark, Owner, Tape};

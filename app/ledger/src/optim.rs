@@ -75,6 +75,7 @@ impl Optim {
         let of = if self.masters.is_empty() { &self.params } else { &self.masters };
         let state = &mut self.state;
         let mut keep = |n, dtype| state.push(sim.alloc_for(n, dtype, Owner::Optimizer));
+        let mut has_tables = false;
         for param in of {
             match self.optimizer {
                 Optimizer::AdamW => {
@@ -85,10 +86,15 @@ impl Optim {
                     keep(param.n, param.dtype);
                 }
                 Optimizer::AdamW8bit if param.n >= LEAST_8BIT => {
-                    for _ in 0..2 {
-                        keep(param.n, Dtype::U8);
-                        keep(param.n.div_ceil(BLOCK_8BIT), Dtype::F32);
+                    // The tables of the 256 values, one for each state, shared by all parameters.
+                    if !std::mem::replace(&mut has_tables, true) {
+                        keep(256, Dtype::F32);
+                        keep(256, Dtype::F32);
                     }
+                    keep(param.n, Dtype::U8);
+                    keep(param.n, Dtype::U8);
+                    keep(param.n.div_ceil(BLOCK_8BIT), Dtype::F32);
+                    keep(param.n.div_ceil(BLOCK_8BIT), Dtype::F32);
                 }
                 Optimizer::AdamW8bit => {
                     keep(param.n, Dtype::F32);

@@ -57,6 +57,21 @@ pub enum Update {
     Fused,
 }
 
+/// Parts of a Llama block that Qwen and Gemma add.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// Biases on q, k and v.
+    pub has_qkv_bias: bool,
+    /// A norm over each head of q and k.
+    pub has_head_norms: bool,
+    /// Norms behind attention and feed-forward too.
+    pub has_post_norms: bool,
+    /// The embedding times the root of its width.
+    pub is_scaled: bool,
+    /// The scores go through a tanh.
+    pub is_capped: bool,
+}
+
 /// A training run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -66,6 +81,8 @@ pub struct Plan {
     pub heads: u64,
     /// Heads of keys and values; Llama and MoE.
     pub kv_heads: u64,
+    /// Width of a head where it is not hidden / heads, else 0; Llama and MoE.
+    pub head_size: u64,
     /// Inner width of the feed-forward; Llama and MoE. GPT's is 4 hidden.
     pub ffn: u64,
     pub vocab: u64,
@@ -75,6 +92,8 @@ pub struct Plan {
     /// Written-out attention is a function of its own: its scaled scores live until it returns.
     pub is_attention_apart: bool,
     pub norm: Norm,
+    /// What a Llama block has beyond Llama's.
+    pub extras: Extras,
     pub precision: Precision,
     pub optimizer: Optimizer,
     pub update: Update,
@@ -108,6 +127,7 @@ impl Default for Plan {
             hidden: 768,
             heads: 12,
             kv_heads: 12,
+            head_size: 0,
             ffn: 3072,
             vocab: 50_257,
             seq_len: 1024,
@@ -115,6 +135,7 @@ impl Default for Plan {
             attention: Attention::Flash,
             is_attention_apart: false,
             norm: Norm::Plain,
+            extras: Extras::default(),
             precision: Precision::Amp,
             optimizer: Optimizer::AdamW,
             update: Update::Foreach,
@@ -158,7 +179,7 @@ impl Plan {
     }
 
     pub fn head_dim(&self) -> u64 {
-        self.hidden / self.heads
+        if self.head_size > 0 { self.head_size } else { self.hidden / self.heads }
     }
 
     pub fn n_tokens(&self) -> u64 {
@@ -213,10 +234,16 @@ impl Plan {
 
     fn check_attention(&self) -> Result<(), PlanError> {
         let refuse = |field, reason: String| Err(PlanError { field, reason });
-        if !self.hidden.is_multiple_of(self.heads) {
+        if self.head_size == 0 && !self.hidden.is_multiple_of(self.heads) {
             return refuse("heads", format!("heads = {} must divide hidden = {}", self.heads, self.hidden));
         }
         let is_llama = self.net != Net::Gpt;
+        if !is_llama && (self.head_size > 0 || self.extras != Extras::default()) {
+            return refuse(
+                "head_dim",
+                "a gpt block has heads of hidden / heads and none of Qwen's or Gemma's parts".to_owned(),
+            );
+        }
         if is_llama && (self.kv_heads == 0 || !self.heads.is_multiple_of(self.kv_heads)) {
             return refuse("kv_heads", format!("kv_heads = {} must divide heads = {}", self.kv_heads, self.heads));
         }
@@ -268,7 +295,8 @@ impl Plan {
 
     fn check_sizes(&self) -> Result<(), PlanError> {
         let product = |list: &[u64]| list.iter().try_fold(8_u128, |all, n| all.checked_mul(u128::from(*n)));
-        let wide = self.hidden.saturating_mul(12).max(self.ffn.saturating_mul(3));
+        let heads = self.heads.saturating_mul(self.head_size).saturating_mul(4);
+        let wide = self.hidden.saturating_mul(12).max(self.ffn.saturating_mul(3)).max(heads);
         let (experts, top_k) = if self.net == Net::Moe { (self.experts, self.top_k) } else { (1, 1) };
         // The flash kernels keep a number a row and no scores.
         let columns = if self.attention == Attention::Math { self.seq_len } else { 1 };

@@ -26,8 +26,12 @@ struct Block {
     k: Adapted,
     v: Adapted,
     o: Adapted,
+    /// Over each head of q and of k.
+    head_norms: Option<[Tensor; 2]>,
+    p1: Option<Tensor>,
     n2: Tensor,
     ff: FeedForward,
+    p2: Option<Tensor>,
     layer: usize,
     plan: Rc<Plan>,
     tables: Rc<OnceCell<[Tensor; 2]>>,
@@ -43,9 +47,9 @@ pub(super) struct Llama {
 }
 
 impl Adapted {
-    fn new(params: &mut Params, plan: &Plan, k: u64, c: u64, has_adapter: bool) -> Self {
+    fn new(params: &mut Params, plan: &Plan, k: u64, c: u64, has_adapter: bool, has_bias: bool) -> Self {
         let rank = if has_adapter { plan.lora_rank } else { 0 };
-        let base = params.base(plan, k, c);
+        let base = params.base(plan, k, c, has_bias);
         let adapter = (rank > 0).then(|| [params.linear(k, rank, false), params.linear(rank, c, false)]);
         Self { base, adapter }
     }
@@ -72,21 +76,27 @@ impl Block {
         params.layer = Some(layer);
         let (h, d) = (plan.hidden, plan.head_dim());
         let (inner, shared) = (plan.heads * d, plan.kv_heads * d);
+        let extras = plan.extras;
+        let has_bias = extras.has_qkv_bias;
+        let behind = |params: &mut Params| extras.has_post_norms.then(|| params.frozen(plan, h));
         Self {
             n1: params.frozen(plan, h),
-            q: Adapted::new(params, plan, h, inner, true),
-            k: Adapted::new(params, plan, h, shared, false),
-            v: Adapted::new(params, plan, h, shared, true),
-            o: Adapted::new(params, plan, inner, h, false),
+            q: Adapted::new(params, plan, h, inner, true, has_bias),
+            k: Adapted::new(params, plan, h, shared, false, has_bias),
+            v: Adapted::new(params, plan, h, shared, true, has_bias),
+            o: Adapted::new(params, plan, inner, h, false, false),
+            head_norms: extras.has_head_norms.then(|| [params.frozen(plan, d), params.frozen(plan, d)]),
+            p1: behind(params),
             n2: params.frozen(plan, h),
             ff: match plan.net {
                 Net::Moe => FeedForward::Experts(Experts::new(plan, params)),
                 _ => FeedForward::SwiGlu([
-                    params.base(plan, h, plan.ffn),
-                    params.base(plan, h, plan.ffn),
-                    params.base(plan, plan.ffn, h),
+                    params.base(plan, h, plan.ffn, false),
+                    params.base(plan, h, plan.ffn, false),
+                    params.base(plan, plan.ffn, h, false),
                 ]),
             },
+            p2: behind(params),
             layer,
             plan: Rc::clone(plan),
             tables: Rc::clone(tables),
@@ -101,9 +111,12 @@ impl Block {
         let is_copied_back = plan.attention == Attention::Math && plan.batch > 1;
         let is_shared = plan.kv_heads < plan.heads;
         let view = |x: Tensor, is_strided: bool| if is_strided { sim.strided(x) } else { x };
-        let turned = |x: Tensor| sim.rotate(&x, cos, sin);
-        let q = turned(view(self.q.forward(sim, &n), is_copied_back));
-        let k = turned(view(self.k.forward(sim, &n), is_copied_back && !is_shared));
+        let turned = |x: Tensor, which: usize| match &self.head_norms {
+            None => sim.rotate(&x, cos, sin),
+            Some(norms) => sim.rotate(&norm(sim, plan, &x, &norms[which]), cos, sin),
+        };
+        let q = turned(view(self.q.forward(sim, &n), is_copied_back), 0);
+        let k = turned(view(self.k.forward(sim, &n), is_copied_back && !is_shared), 1);
         let v = view(self.v.forward(sim, &n), is_copied_back && !is_shared);
         let times = plan.heads / plan.kv_heads;
         let is_view = plan.kv_heads == 1;
@@ -124,7 +137,8 @@ impl Block {
 
     fn forward(&self, sim: &Sim, x: &Tensor) -> (Tensor, Option<Tensor>) {
         sim.enter(Some(self.layer));
-        let x = sim.add(x.clone(), self.attention(sim, norm(sim, &self.plan, x, &self.n1)));
+        let mixed = self.attention(sim, norm(sim, &self.plan, x, &self.n1));
+        let x = sim.add(x.clone(), self.behind(sim, mixed, self.p1.as_ref()));
         let n = norm(sim, &self.plan, &x, &self.n2);
         let (out, balance) = match &self.ff {
             FeedForward::SwiGlu([gate, up, down]) => {
@@ -137,7 +151,18 @@ impl Block {
             }
         };
         drop(n);
+        if self.p2.is_some() {
+            return (sim.add(x.clone(), self.behind(sim, out, self.p2.as_ref())), balance);
+        }
         (sim.add(x.clone(), out.clone()), balance)
+    }
+
+    /// Through the norm behind a part, if there is one.
+    fn behind(&self, sim: &Sim, x: Tensor, weight: Option<&Tensor>) -> Tensor {
+        match weight {
+            Some(weight) => norm(sim, &self.plan, &x, weight),
+            None => x,
+        }
     }
 }
 
@@ -171,6 +196,7 @@ impl Model for Llama {
 
     fn forward(&self, sim: &Sim, tokens: &Tensor) -> (Tensor, Vec<Tensor>) {
         let embedded = sim.embedding(tokens, &self.te, self.plan.hidden);
+        let embedded = if self.plan.extras.is_scaled { sim.scale(embedded) } else { embedded };
         // Without experts the loop is a function of its own, and the embedding stays in the caller's local.
         let is_moe = self.plan.net == Net::Moe;
         let _kept = (!is_moe).then(|| embedded.clone());
@@ -189,8 +215,10 @@ impl Model for Llama {
         let normed = norm(sim, &self.plan, &x, &self.norm);
         // A mixture's loop leaves the last block's output in a local.
         let _local = is_moe.then_some(x);
-        let logits = sim.linear(normed, &self.head);
+        let logits = sim.linear(normed.clone(), &self.head);
         sim.own(&logits, Owner::Logits);
+        let logits = if self.plan.extras.is_capped { sim.cap(&logits) } else { logits };
+        drop(normed);
         (logits, balances)
     }
 

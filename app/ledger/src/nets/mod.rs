@@ -109,9 +109,10 @@ impl Params {
     }
 
     /// A matrix of a block that adapters freeze, in 4 bits if the plan says so.
-    pub fn base(&mut self, plan: &Plan, k: u64, c: u64) -> Linear {
+    pub fn base(&mut self, plan: &Plan, k: u64, c: u64, has_bias: bool) -> Linear {
         let weight = self.take_as(k * c, plan.lora_rank == 0, plan.is_nf4);
-        Linear { weight, bias: None, k, c, is_nf4: plan.is_nf4 }
+        let bias = has_bias.then(|| self.frozen(plan, c));
+        Linear { weight, bias, k, c, is_nf4: plan.is_nf4 }
     }
 }
 
@@ -143,20 +144,24 @@ pub(crate) fn build(sim: &Sim, plan: &Plan) -> Built {
         if size.is_trained { tensor.with_edge(sim.leaf()) } else { tensor }
     };
     let mut scales = Vec::new();
+    let mut code = None;
+    // With packed matrices the model is converted in host memory and quantized as it moves.
+    let half = if plan.precision == Precision::Bf16 { Dtype::Bf16 } else { Dtype::F32 };
     let mut tensors: Vec<Tensor> = Vec::new();
     for size in &params.sizes {
         if size.is_nf4 {
-            // Quantized as it is loaded.
             sim.enter(size.layer);
-            let (weight, its_scales) = sim.pack_nf4(size.n);
+            let (weight, its_scales) = sim.pack_nf4(size.n, half, &mut code);
             scales.extend(its_scales);
             tensors.push(weight);
+        } else if plan.is_nf4 {
+            tensors.push(place(size, half));
         } else {
             tensors.push(place(size, size.dtype));
         }
     }
-    if plan.precision == Precision::Bf16 {
-        for (tensor, size) in tensors.iter_mut().zip(&params.sizes).filter(|(_, size)| !size.is_nf4) {
+    if plan.precision == Precision::Bf16 && !plan.is_nf4 {
+        for (tensor, size) in tensors.iter_mut().zip(&params.sizes) {
             sim.enter(size.layer);
             let half = sim.alloc_for(size.n, Dtype::Bf16, Owner::Parameter);
             *tensor = half.with_edge(tensor.edge);
@@ -178,7 +183,7 @@ pub(crate) fn build(sim: &Sim, plan: &Plan) -> Built {
     params.next = 0;
     let model = make(&mut params);
     model.make_buffers(sim);
-    Built { model, trained, n_params, _all: tensors.into_iter().chain(scales).collect() }
+    Built { model, trained, n_params, _all: tensors.into_iter().chain(scales).chain(code).collect() }
 }
 
 /// The blocks of a model one after another, plain or recomputed in groups; the output and what else each gave.

@@ -47,16 +47,16 @@ impl Sim {
     }
 
     /// `F.scaled_dot_product_attention` by the flash kernels. Heads whose width is no multiple of 8 are padded before and cut after
-    /// (derived from `ATen/native/transformers/attention.cpp`, not measured).
+    /// (`ATen/native/transformers/attention.cpp`); backward copies output and gradient once more, as recorded.
     pub fn flash(&self, q: Tensor, k: Tensor, v: Tensor, heads: Heads) -> Tensor {
         if heads.is_padded() {
             let wide = Heads { head_dim: heads.head_dim.next_multiple_of(8), ..heads };
             let (q, k, v) = (self.lower(&q), self.lower(&k), self.lower(&v));
             let [q, k, v] = [q, k, v].map(|x| self.pad(x, wide.n()));
-            let out = self.flash_kernels(q, k, v, wide);
+            let out = self.flash_kernels(q, k, v, wide, 2);
             return self.cut(&out, heads.n());
         }
-        self.flash_kernels(q, k, v, heads)
+        self.flash_kernels(q, k, v, heads, 0)
     }
 
     /// `F.pad`: a larger copy; backward copies the part back.
@@ -75,7 +75,7 @@ impl Sim {
         x.view(n).with_edge(edge)
     }
 
-    fn flash_kernels(&self, q: Tensor, k: Tensor, v: Tensor, heads: Heads) -> Tensor {
+    fn flash_kernels(&self, q: Tensor, k: Tensor, v: Tensor, heads: Heads, n_copies: usize) -> Tensor {
         self.name("flash_attention");
         let (q, k, v) = (self.lower(&q), self.lower(&k), self.lower(&v));
         let wants = [&q, &k, &v].map(Tensor::needs_grad);
@@ -97,6 +97,7 @@ impl Sim {
             let dtype = incoming(grads).dtype;
             let _held = saved_inputs.each_ref().map(|it| it.as_ref().map(|it| it.get(sim)));
             let _too = saved.each_ref().map(|it| it.as_ref().map(|it| it.get(sim)));
+            let _copies: Vec<Tensor> = (0..n_copies).map(|_| sim.alloc(heads.n(), dtype)).collect();
             let [dq, dk, dv] = [0; 3].map(|_| sim.alloc(heads.n(), dtype));
             let rows = heads.batch * heads.heads * heads.seq_len.next_multiple_of(128);
             let sums = sim.scratch(4 * rows);

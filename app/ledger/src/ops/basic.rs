@@ -38,6 +38,12 @@ impl Sim {
         self.mul_with(a, b, input)
     }
 
+    /// `a * b` where `b` has fewer dimensions.
+    pub fn mul_leading(&self, a: Tensor, b: Tensor) -> Tensor {
+        let input = Input::with_fewer_dimensions(&b);
+        self.mul_with(a, b, input)
+    }
+
     fn mul_with(&self, a: Tensor, b: Tensor, b_input: Input) -> Tensor {
         self.name("mul");
         let (wants_a, wants_b) = (a.needs_grad(), b.needs_grad());

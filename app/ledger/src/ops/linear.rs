@@ -57,43 +57,64 @@ impl Sim {
         out.with_edge(edge)
     }
 
-    /// A frozen matrix in 4 bits (bitsandbytes' `MatMul4Bit`): unpacked for the time of the product, forward and backward; the
-    /// input is not saved.
+    /// A frozen matrix in 4 bits (bitsandbytes' `Linear4bit`): unpacked to bfloat16 for the time of the product, forward and
+    /// backward; the input is not saved, the output is cast back to the input's type.
     fn linear_nf4(&self, x: Tensor, layer: &Linear) -> Tensor {
         self.name("linear_nf4");
-        let input = self.lower(&x);
-        let (k, c, dtype) = (layer.k, layer.c, input.dtype);
+        let dtype = x.dtype;
+        let input = self.cast(&x, Dtype::Bf16);
+        let (k, c) = (layer.k, layer.c);
         let n_rows = input.n / k;
-        let saved = self.save_if(input.needs_grad(), &layer.weight);
-        let weight = self.unpack_nf4(k * c, dtype);
-        let out = self.alloc(n_rows * c, dtype);
-        drop(weight);
+        // Kept by the function itself, not among what autograd saves: a checkpoint does not see it.
+        let (packed, is_full) = (layer.weight.detach(), self.is_autocast());
+        let unpacked = self.unpack_nf4(k * c);
+        let out = self.alloc(n_rows * c, Dtype::Bf16);
+        drop(unpacked);
         let edge = self.node("linear_nf4", [(&input).into()], move |sim, _| {
-            let _packed = saved.as_ref().map(|it| it.get(sim));
-            let weight = sim.unpack_nf4(k * c, dtype);
-            let dx = sim.alloc(n_rows * k, dtype).into_view();
+            let _held = &packed;
+            // Here one copy of the scales does, and goes before the product.
+            let scales = sim.alloc_for((k * c).div_ceil(NF4_BLOCK), Dtype::F32, Owner::Temporary);
+            let full = if is_full { Dtype::F32 } else { Dtype::Bf16 };
+            let weight = sim.alloc_for(k * c, full, Owner::Temporary);
+            drop(scales);
+            // Quantized from float32, it is unpacked to that and cast.
+            let weight = if is_full { sim.cast_away(weight, Dtype::Bf16) } else { weight };
+            let dx = sim.alloc(n_rows * k, Dtype::Bf16);
             drop(weight);
             one(dx)
         });
-        out.with_edge(edge)
+        let out = self.cast_away(out.with_edge(edge), dtype);
+        drop((input, x));
+        out
     }
 
-    /// The scales, unpacked themselves, then the weight.
-    fn unpack_nf4(&self, n: u64, dtype: Dtype) -> Tensor {
-        let scales = self.alloc_for(n.div_ceil(NF4_BLOCK), Dtype::F32, Owner::Temporary);
-        let weight = self.alloc_for(n, dtype, Owner::Temporary);
-        drop(scales);
-        weight
+    /// The scales, their offset added, and the weight.
+    fn unpack_nf4(&self, n: u64) -> [Tensor; 3] {
+        let keep = |n, dtype| self.alloc_for(n, dtype, Owner::Temporary);
+        let n_scales = n.div_ceil(NF4_BLOCK);
+        [keep(n_scales, Dtype::F32), keep(n_scales, Dtype::F32), keep(n, Dtype::Bf16)]
     }
 
-    /// A matrix of `n` weights in NF4 with scales quantized once more: the packed weight, and what belongs to it.
-    pub fn pack_nf4(&self, n: u64) -> (Tensor, Vec<Tensor>) {
+    /// A matrix of `n` weights, quantized to NF4 as it moves to the card, its scales quantized once more: the packed weight, and
+    /// what belongs to it. `code`: the table for scales, made once.
+    pub fn pack_nf4(&self, n: u64, dtype: Dtype, code: &mut Option<Tensor>) -> (Tensor, Vec<Tensor>) {
         let n_scales = n.div_ceil(NF4_BLOCK);
         let keep = |n, dtype| self.alloc_for(n, dtype, Owner::Parameter);
+        let whole = self.alloc_for(n, dtype, Owner::Temporary);
+        let scales = self.alloc_for(n_scales, Dtype::F32, Owner::Temporary);
         let weight = keep(n.div_ceil(2), Dtype::U8).view(n);
-        let scales = keep(n_scales, Dtype::U8);
+        let values = keep(16, Dtype::F32);
+        drop((self.scratch(64), self.scratch(4)));
+        let offset = keep(1, Dtype::F32);
+        let shifted = self.alloc_for(n_scales, Dtype::F32, Owner::Temporary);
+        if code.is_none() {
+            *code = Some(keep(256, Dtype::F32));
+        }
         let outer = keep(n_scales.div_ceil(SCALES_BLOCK), Dtype::F32);
-        (weight, vec![scales, outer, keep(16, Dtype::F32), keep(256, Dtype::F32), keep(1, Dtype::F32)])
+        let packed = keep(n_scales, Dtype::U8);
+        let own_code = keep(256, Dtype::F32);
+        drop((scales, shifted, whole));
+        (weight, vec![values, offset, outer, packed, own_code])
     }
 
     /// `a @ b` for batches: `a` of `batches`·m·k, `b` of `batches`·k·n elements, both as they are (`bmm`); `n_out` elements.

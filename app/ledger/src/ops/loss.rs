@@ -19,6 +19,24 @@ impl Sim {
         loss
     }
 
+    /// `torch.tanh(x / cap) * cap`: the tanh is saved.
+    pub fn cap(&self, logits: &Tensor) -> Tensor {
+        let narrowed = self.scale(logits.clone());
+        self.own(&narrowed, Owner::Logits);
+        self.name("tanh");
+        let out = self.alloc_for(narrowed.n, narrowed.dtype, Owner::Logits);
+        let saved = self.save_if(narrowed.needs_grad(), &out);
+        let edge = self.node("tanh", [(&narrowed).into()], move |sim, grads| {
+            let _result = saved.as_ref().map(|it| it.get(sim));
+            let grad = incoming(grads);
+            one(sim.alloc_for(grad.n, grad.dtype, Owner::Logits))
+        });
+        drop(narrowed);
+        let capped = self.scale(out.with_edge(edge));
+        self.own(&capped, Owner::Logits);
+        capped
+    }
+
     fn log_softmax(&self, x: Tensor) -> Tensor {
         let out = self.alloc_for(x.n, Dtype::F32, Owner::Logits);
         let saved = self.save_if(x.needs_grad(), &out);

@@ -51,17 +51,19 @@ impl Sim {
     /// `F.rms_norm`, one kernel: as LayerNorm without a mean.
     pub fn rms_norm(&self, x: &Tensor, weight: &Tensor) -> Tensor {
         self.name("rms_norm");
-        let x = self.raise(x);
+        if x.dtype != weight.dtype {
+            return self.rms_norm_mixed(x, weight);
+        }
         let n_rows = x.n / weight.n;
         let (wants_x, wants_w) = (x.needs_grad(), weight.needs_grad());
         let wants = wants_x || wants_w;
-        let saved_x = self.save_if(wants, &x);
+        let saved_x = self.save_if(wants, x);
         let saved_w = self.save_if(wants, weight);
         let out = self.alloc(x.n, x.dtype);
         let rstd = self.alloc(n_rows, Dtype::F32);
         let saved = [saved_x, saved_w, self.save_if(wants, &rstd)];
         let (n, n_weight) = (x.n, weight.n);
-        let edge = self.node("rms_norm", [(&x).into(), weight.into()], move |sim, grads| {
+        let edge = self.node("rms_norm", [x.into(), weight.into()], move |sim, grads| {
             let dtype = incoming(grads).dtype;
             let _held = saved.each_ref().map(|it| it.as_ref().map(|it| it.get(sim)));
             let of_x = wants_x.then(|| sim.alloc(n, dtype));
@@ -69,6 +71,26 @@ impl Sim {
             [of_x, scale, None, None]
         });
         out.with_edge(edge)
+    }
+
+    /// The same where weight and input are of two types: no kernel takes them, so PyTorch goes operation by operation, the weight
+    /// in float32 too. Source: `ATen/native/layer_norm.cpp`, `rms_norm_composite`.
+    fn rms_norm_mixed(&self, x: &Tensor, weight: &Tensor) -> Tensor {
+        let n_rows = x.n / weight.n;
+        let full = self.cast(x, Dtype::F32);
+        let square = self.square(full.clone());
+        let mean = self.row_mean(square.clone(), n_rows);
+        let inverse = self.rsqrt(self.shift_in_place(mean));
+        drop(square);
+        let scaled = self.mul_rows(full, inverse);
+        let weighed = self.mul_leading(scaled, weight.clone());
+        self.cast_away(weighed, x.dtype)
+    }
+
+    /// `x.add_(number)`.
+    fn shift_in_place(&self, x: Tensor) -> Tensor {
+        let edge = self.node("add", [(&x).into()], |_, grads| one(incoming(grads).clone()));
+        x.with_edge(edge)
     }
 
     /// `w * (x32 * rsqrt(x32.pow(2).mean(-1, keepdim=True) + eps)).to(x.dtype)`, operation by operation.

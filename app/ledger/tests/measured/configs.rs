@@ -1,7 +1,7 @@
 //! Measured configurations as plans.
 
 use serde_json::Value;
-use vramlab_ledger::{Attention, Net, Norm, Optimizer, Plan, Precision, Update};
+use vramlab_ledger::{Attention, Extras, Net, Norm, Optimizer, Plan, Precision, Update};
 
 /// A record's configuration. `is_apart`: its attention is a function of its own.
 pub fn plan_of(record: &Value, is_apart: bool) -> Plan {
@@ -26,6 +26,14 @@ pub fn plan_of(record: &Value, is_apart: bool) -> Plan {
         batch: int("b", 1),
         attention: if text("attn") == "math" { Attention::Math } else { Attention::Flash },
         is_attention_apart: is_apart,
+        head_size: int("hd", 0),
+        extras: Extras {
+            has_qkv_bias: is_true("qkvb"),
+            has_head_norms: is_true("qkn"),
+            has_post_norms: is_true("post"),
+            is_scaled: is_true("scaled"),
+            is_capped: record["cap"].as_f64().unwrap_or(0.0) > 0.0,
+        },
         norm: if text("norm") == "fused" { Norm::Fused } else { Norm::Plain },
         precision: match text("dtype") {
             "amp" => Precision::Amp,
@@ -35,6 +43,7 @@ pub fn plan_of(record: &Value, is_apart: bool) -> Plan {
         optimizer: match text("opt") {
             "sgd" => Optimizer::Sgd,
             "sgdm" => Optimizer::Sgdm,
+            "adamw8" => Optimizer::AdamW8bit,
             _ => Optimizer::AdamW,
         },
         update: match (record["foreach"].as_bool(), record["fused"].as_bool()) {
@@ -46,7 +55,7 @@ pub fn plan_of(record: &Value, is_apart: bool) -> Plan {
         is_tied: is_true("tied"),
         has_dropout: record["drop"].as_f64().unwrap_or(0.0) > 0.0,
         lora_rank: int("lora", 0),
-        is_nf4: false,
+        is_nf4: text("base") == "nf4",
         experts: int("E", 8),
         top_k: int("k", 2),
         capacity_factor: record["c"].as_f64().unwrap_or(1.25),

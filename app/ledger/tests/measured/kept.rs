@@ -68,3 +68,9 @@ fn experts_hold() {
 fn resnet50_holds() {
     check("resnet50", 10, 0.63);
 }
+
+/// Sizes that divide nothing, 8-bit states, 4-bit weights, the blocks of Qwen and Gemma.
+#[test]
+fn odd_configurations_hold() {
+    check("odd", 56, 0.93);
+}

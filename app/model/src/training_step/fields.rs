@@ -1,7 +1,7 @@
 //! The fields of the question, as a plan, and of the answer.
 
 use crate::fields::choice;
-use vramlab_ledger::{Attention, Holder, Net, Norm, Optimizer, Owner, Part, Plan, Precision, Timeline, Update};
+use vramlab_ledger::{Attention, Extras, Holder, Net, Norm, Optimizer, Owner, Part, Plan, Precision, Timeline, Update};
 use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Text};
 
 /// Figures stay below 2^60 bytes.
@@ -130,8 +130,8 @@ fn llama() -> Vec<FieldSpec> {
             "",
             &["full", "nf4"],
             Text::new(
-                "冻结的块矩阵：照精度，或 NF4（QLoRA，按公式，未实测）",
-                "Frozen matrices of the blocks: as the precision says, or NF4 (QLoRA; by formula, not measured)",
+                "冻结的块矩阵：照精度，或 NF4（QLoRA）",
+                "Frozen matrices of the blocks: as the precision says, or NF4 (QLoRA)",
             ),
         )
         .default_value("full"),
@@ -141,6 +141,33 @@ fn llama() -> Vec<FieldSpec> {
 fn more() -> Vec<FieldSpec> {
     let flag = |key, zh, en| FieldSpec::new(key, "", FieldKind::Bool, Text::new(zh, en));
     vec![
+        FieldSpec::int(
+            "head_dim",
+            "1",
+            1,
+            1024,
+            Text::new(
+                "每头宽度，缺省 hidden ÷ heads；llama、moe",
+                "Width of a head, hidden ÷ heads by default; llama, moe",
+            ),
+        )
+        .optional(),
+        flag("qkv_bias", "q、k、v 有偏置（Qwen 2）；llama、moe", "Biases on q, k and v (Qwen 2); llama, moe")
+            .default_value(false),
+        flag(
+            "head_norms",
+            "q、k 的每头先归一化（Qwen 3）；llama、moe",
+            "A norm over each head of q and k (Qwen 3); llama, moe",
+        )
+        .default_value(false),
+        flag(
+            "post_norms",
+            "注意力和前馈之后也归一化（Gemma 2、3）；llama",
+            "Norms behind attention and feed-forward too (Gemma 2, 3); llama",
+        )
+        .default_value(false),
+        flag("capped", "logits 经过 tanh（Gemma 2）；llama、moe", "The scores go through a tanh (Gemma 2); llama, moe")
+            .default_value(false),
         FieldSpec::int(
             "checkpoint_every",
             "1",
@@ -200,6 +227,14 @@ pub(super) fn plan(args: &Args) -> Result<Plan, FieldError> {
         batch: args.uint("batch"),
         attention: if args.text("attention") == "math" { Attention::Math } else { Attention::Flash },
         is_attention_apart: false,
+        head_size: or("head_dim", 0),
+        extras: Extras {
+            has_qkv_bias: args.flag("qkv_bias"),
+            has_head_norms: args.flag("head_norms"),
+            has_post_norms: args.flag("post_norms"),
+            is_scaled: false,
+            is_capped: args.flag("capped"),
+        },
         norm: if args.text("norm") == "fused" { Norm::Fused } else { Norm::Plain },
         precision: match args.text("precision") {
             "fp32" => Precision::Fp32,

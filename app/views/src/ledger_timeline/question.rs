@@ -265,6 +265,7 @@ impl Question {
             sets_grads_to_none: !self.flag("keeps_grads"),
             has_masters: self.flag("master_weights"),
             is_channels_last: self.flag("channels_last"),
+            ..Plan::default()
         }
     }
 
