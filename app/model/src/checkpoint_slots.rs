@@ -1,8 +1,15 @@
 //! How many activations a chain of equal layers holds when only every k-th is kept.
 //!
-//! Question: layers n, segment k. Answer: slots ⌈n/k⌉ + k, the best k, the time. Assumption: equal layers; a slot is one layer's
-//! activation; backward takes twice as long as forward, and every layer is computed once more. Weights, gradients, states, logits
-//! and the optimizer's temporaries are not in it, so the peak of a step may fall by much less, or not at all.
+//! Question: layers n, segment k. Answer: slots ⌈n/k⌉ + k, the best k, the time, and the exact count where kept inputs go early.
+//!
+//! A layer needs its input for backward. Kept are the inputs of the ⌈n/k⌉ segments; while one goes back, the k − 1 inputs after
+//! its own are there again, and so is one gradient: ⌈n/k⌉ + k, if the kept inputs stay to the end of the step. If each goes as soon
+//! as its segment is through, the short last segment is gone before a full one is alive, and the count is ⌊n/k⌋ + k: the same
+//! where k divides n, one fewer elsewhere. The last layer of a segment is not computed again, so the recomputed share is
+//! 1 − ⌈n/k⌉/n, and k = 1 recomputes nothing. Both counts are measured in `kernels/checkpoint_chain`.
+//!
+//! Assumption: equal layers; a slot is one layer's activation. Weights, gradients of weights, states, logits and the optimizer's
+//! temporaries are not in it, so the peak of a step may fall by much less, or not at all.
 //! Source: Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost". Errors: a segment longer than the chain.
 
 use crate::fields::{answer, number};
@@ -15,8 +22,9 @@ impl Model for CheckpointSlots {
     const ID: &'static str = "checkpoint_slots";
     const TITLE: Text = Text::new("隔 k 层存一次，要几份激活", "Keeping every k-th activation");
     const ASSUMES: Text = Text::new(
-        "各层一样大；反向是前向的两倍时间；只算激活。",
-        "Equal layers; backward takes twice the time of forward; activations only.",
+        "各层一样大，反向只要层的输入；slots 里段首留到最后，alive 里用完就放；只算激活和一份梯度。",
+        "Equal layers, each of which needs its input in backward. In `slots` kept inputs stay to the end, in `alive` they go \
+         once used. Activations and one gradient only.",
     );
     const SOURCE: &'static str = "Chen et al. 2016, Training Deep Nets with Sublinear Memory Cost";
     const EXAMPLE: &'static str = r#"{"layers": 64, "segment": 8}"#;
@@ -34,13 +42,22 @@ impl Model for CheckpointSlots {
                 Text::new("前向里重算的份额", "Share of forward that is computed again"),
             )
             .default_value(1),
+            FieldSpec::num(
+                "backward_ratio",
+                "1",
+                0.0,
+                100.0,
+                Text::new("反向的时间 ÷ 前向的", "Time of backward ÷ that of forward"),
+            )
+            .default_value(2),
         ]
     }
 
     fn answer() -> Vec<FieldSpec> {
         let count = |key, zh, en| FieldSpec::int(key, "1", 0, 1 << 40, Text::new(zh, en));
         vec![
-            count("slots", "同时在场的激活", "Activations alive at once"),
+            count("slots", "同时在场的激活，段首留到最后", "Activations alive at once, kept inputs held to the end"),
+            count("alive", "同时在场的激活，段首用完就放", "Activations alive at once, kept inputs freed once used"),
             count("kept", "其中存下的段首", "Kept inputs of segments among them"),
             count("best_segment", "最省的 k", "The best k"),
             count("best_slots", "那时的份数", "Activations at the best k"),
@@ -62,12 +79,18 @@ impl Model for CheckpointSlots {
         let best = best_segment(layers);
         Ok(answer([
             ("slots", slots(layers, segment).into()),
+            ("alive", alive(layers, segment).into()),
             ("kept", layers.div_ceil(segment).into()),
             ("best_segment", best.into()),
             ("best_slots", slots(layers, best).into()),
-            ("time_ratio", number((3.0 + args.num("recomputed")) / 3.0)),
+            ("time_ratio", number(1.0 + args.num("recomputed") / (1.0 + args.num("backward_ratio")))),
         ]))
     }
+}
+
+/// The most alive at once when a kept input goes as soon as its segment is through.
+pub fn alive(layers: u64, segment: u64) -> u64 {
+    layers / segment.max(1) + segment
 }
 
 /// Inputs of all segments, and one segment alive.
@@ -86,6 +109,34 @@ mod tests {
     use crate::fields::testing::question;
     use crate::registry::eval;
     use serde_json::json;
+
+    /// A step walked layer by layer: what is alive after each allocation, the gradient included.
+    fn walked(layers: u64, segment: u64, is_held: bool) -> u64 {
+        let (mut alive, mut most) = (1, 1);
+        for layer in 0..layers {
+            alive += 1;
+            most = most.max(alive);
+            alive -= u64::from(layer % segment != 0);
+        }
+        for first in (0..layers.div_ceil(segment)).rev().map(|at| at * segment) {
+            let others = segment.min(layers - first) - 1;
+            alive += others;
+            most = most.max(alive);
+            alive -= others + u64::from(!is_held);
+        }
+        most
+    }
+
+    /// Both counts are those of a walk through every chain of up to 60 layers.
+    #[test]
+    fn slots_are_those_of_a_walk() {
+        for layers in 1..=60 {
+            for segment in 1..=layers {
+                assert_eq!(alive(layers, segment), walked(layers, segment, false), "{layers} by {segment}");
+                assert_eq!(slots(layers, segment), walked(layers, segment, true), "{layers} by {segment}, held");
+            }
+        }
+    }
 
     /// Brief 05, vector 4.
     #[test]

@@ -18,6 +18,8 @@ use crate::bytes_in_flight::BytesInFlight;
 use crate::cache_levels::CacheLevels;
 use crate::caching_allocator::CachingAllocator;
 use crate::capstone_step::CapstoneStep;
+use crate::cast_error::CastError;
+use crate::cast_range::CastRange;
 use crate::checkpoint_slots::CheckpointSlots;
 use crate::closed_formula_step::ClosedFormulaStep;
 use crate::coalescing::Coalescing;
@@ -34,6 +36,7 @@ use crate::false_sharing::FalseSharing;
 use crate::fit_batch::FitBatch;
 use crate::gustafson::Gustafson;
 use crate::intensity_knee::IntensityKnee;
+use crate::keep_recompute_offload::KeepRecomputeOffload;
 use crate::kv_cache::KvCache;
 use crate::kv_capacity::KvCapacity;
 use crate::kv_paging::KvPaging;
@@ -50,6 +53,7 @@ use crate::pipeline_step::PipelineStep;
 use crate::plan_pareto::PlanPareto;
 use crate::policy_replay::PolicyReplay;
 use crate::quantise::Quantise;
+use crate::reconcile::Reconcile;
 use crate::roofline::Roofline;
 use crate::sample_plan::SamplePlan;
 use crate::sanitizer_matrix::SanitizerMatrix;
@@ -57,6 +61,7 @@ use crate::seeded_replay::SeededReplay;
 use crate::segment_check::SegmentCheck;
 use crate::shared_card::SharedCard;
 use crate::size_rounding::SizeRounding;
+use crate::small_training::SmallTraining;
 use crate::stream_pool::StreamPool;
 use crate::strided_bandwidth::StridedBandwidth;
 use crate::thread_index::ThreadIndex;
@@ -140,6 +145,8 @@ pub const MODELS: &[Entry] = &[
     entry::<CacheLevels>(),
     entry::<CachingAllocator>(),
     entry::<CapstoneStep>(),
+    entry::<CastError>(),
+    entry::<CastRange>(),
     entry::<CheckpointSlots>(),
     entry::<ClosedFormulaStep>(),
     entry::<Coalescing>(),
@@ -156,6 +163,7 @@ pub const MODELS: &[Entry] = &[
     entry::<FitBatch>(),
     entry::<Gustafson>(),
     entry::<IntensityKnee>(),
+    entry::<KeepRecomputeOffload>(),
     entry::<KvCache>(),
     entry::<KvCapacity>(),
     entry::<KvPaging>(),
@@ -172,6 +180,7 @@ pub const MODELS: &[Entry] = &[
     entry::<PlanPareto>(),
     entry::<PolicyReplay>(),
     entry::<Quantise>(),
+    entry::<Reconcile>(),
     entry::<Roofline>(),
     entry::<SamplePlan>(),
     entry::<SanitizerMatrix>(),
@@ -179,6 +188,7 @@ pub const MODELS: &[Entry] = &[
     entry::<SegmentCheck>(),
     entry::<SharedCard>(),
     entry::<SizeRounding>(),
+    entry::<SmallTraining>(),
     entry::<StreamPool>(),
     entry::<StridedBandwidth>(),
     entry::<ThreadIndex>(),
