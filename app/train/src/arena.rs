@@ -248,3 +248,12 @@ impl<'d> Arena<'d> {
         self.phases.clear();
     }
 }
+
+/// A step that broke off leaves tensors behind; the device gets their memory back all the same.
+impl Drop for Arena<'_> {
+    fn drop(&mut self) {
+        for slot in std::mem::take(&mut self.slots).into_values() {
+            let _ = self.device.free(slot.buf);
+        }
+    }
+}
