@@ -4,12 +4,13 @@
 //! wants. A kernel names its reference in `[oracle]`: an id of [`ORACLES`] and, under `with`, what the reference needs
 //! by name: buffers by their name, numbers by formula. Each reference says in its `with` table what those names are;
 //! `gather.rs` holds the sums over loads, `moves.rs` what copies, `footprint.rs` what walks tiles, `cycle.rs` pointer
-//! chases, `stream.rs` arithmetic on doubles, `arith.rs` chains of operations and matrix products.
+//! chases, `stream.rs` arithmetic on doubles, `casts.rs` shorter formats, `arith.rs` chains of operations and matrix products.
 //!
 //! Checks are complete as long as they recompute at most [`Check::max_words`] input words; beyond that every n-th output
 //! is checked, n odd, so that all lanes of a warp take their turn. `n_checked` of the outcome says how many were.
 
 mod arith;
+mod casts;
 pub mod cycle;
 mod footprint;
 mod gather;
@@ -87,6 +88,7 @@ pub struct Entry {
 
 /// Every reference, in alphabetical order of ids.
 pub const ORACLES: &[Entry] = &[
+    casts::CAST,
     cycle::CHASE,
     moves::COPY,
     gather::FIELD_SUM,

@@ -3,10 +3,11 @@
 
 use super::driver::{Function, Shape, check};
 use super::guard::guarded;
+use super::lanes::Side;
 use super::staging::Staging;
 use super::{Cuda, compile, content};
 use crate::backend::PointCx;
-use crate::backend::host::{self, Card, PAGE, PoolBytes};
+use crate::backend::host::{self, Card, Lanes, PAGE, PoolBytes};
 use crate::error::RunError;
 use crate::manifest::HostRoutine;
 use crate::plan::PointPlan;
@@ -42,6 +43,7 @@ impl Cuda {
             pool: None,
             image,
             functions: BTreeMap::new(),
+            side: Side::default(),
             staging: Staging::default(),
         };
         let measured = guarded("working on the card", || host::measure(&job.kernel, routine, point, &mut card, cx))?;
@@ -60,6 +62,8 @@ struct DriverCard<'a> {
     /// The routine's own kernels, compiled.
     image: Option<Vec<u8>>,
     functions: BTreeMap<String, Function>,
+    /// Closed before the host memory that its copies use.
+    side: Side,
     staging: Staging,
 }
 
@@ -99,6 +103,15 @@ impl DriverCard<'_> {
         let code = unsafe { sys::cuMemPoolGetAttribute(self.open()?, attribute, (&raw mut value).cast::<c_void>()) };
         check(code, "cuMemPoolGetAttribute")?;
         Ok(value)
+    }
+
+    /// Loads a kernel of the routine's source once.
+    fn load(&mut self, entry: &str) -> Result<(), RunError> {
+        if !self.functions.contains_key(entry) {
+            let image = self.image.as_ref().ok_or_else(|| content("the routine has no source".to_owned()))?;
+            self.functions.insert(entry.to_owned(), Function::load(image, entry)?);
+        }
+        Ok(())
     }
 
     /// Gives back a pool that a failure left open. Memory that the routine still held goes with the process.
@@ -166,6 +179,7 @@ impl Card for DriverCard<'_> {
     fn pool_bytes(&self) -> Result<PoolBytes, RunError> {
         Ok(PoolBytes {
             used: self.pool_attribute(PoolAttribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?,
+            most_used: self.pool_attribute(PoolAttribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH)?,
             reserved: self.pool_attribute(PoolAttribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?,
             most_reserved: self.pool_attribute(PoolAttribute::CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)?,
         })
@@ -265,14 +279,50 @@ impl Card for DriverCard<'_> {
     }
 
     fn launch(&mut self, entry: &str, n_blocks: u32, n_threads: u32, args: &[u64]) -> Result<(), RunError> {
-        if !self.functions.contains_key(entry) {
-            let image = self.image.as_ref().ok_or_else(|| content("the routine has no source".to_owned()))?;
-            self.functions.insert(entry.to_owned(), Function::load(image, entry)?);
-        }
+        self.load(entry)?;
         let shape = Shape { grid: (n_blocks, 1), block: (n_threads, 1), shared_bytes: 0 };
         match self.functions.get(entry) {
             Some(function) => function.launch(shape, args),
             None => Ok(()),
         }
+    }
+}
+
+impl Lanes for DriverCard<'_> {
+    fn upload_beside(&mut self, address: u64, host: u64) -> Result<(), RunError> {
+        let from = self.staging.bytes(host)?;
+        self.side.upload(address, from.as_ptr().cast(), from.len())
+    }
+
+    fn download_beside(&mut self, address: u64, host: u64) -> Result<(), RunError> {
+        let to = self.staging.bytes(host)?;
+        self.side.download(address, to.as_mut_ptr().cast::<c_void>(), to.len())
+    }
+
+    fn copies_wait(&mut self) -> Result<(), RunError> {
+        self.side.copies_wait()
+    }
+
+    fn kernels_wait(&mut self) -> Result<(), RunError> {
+        self.side.kernels_wait()
+    }
+
+    fn start_clock(&mut self) -> Result<(), RunError> {
+        self.side.start()
+    }
+
+    fn stop_clock(&mut self) -> Result<f64, RunError> {
+        self.side.stop(&self.cuda.device)
+    }
+
+    fn in_range(&mut self, entry: &str, n: u64, n_blocks: u32, args: &[u64]) -> Result<Option<f64>, RunError> {
+        self.load(entry)?;
+        let Some(function) = self.functions.get(entry) else { return Ok(None) };
+        let shape = Shape { grid: (n_blocks, 1), block: (256, 1), shared_bytes: 0 };
+        let work =
+            || (0..n).try_for_each(|_| function.launch(shape, args)).and_then(|()| self.cuda.device.synchronize(entry));
+        let start = std::time::Instant::now();
+        let is_read = self.side.ranged(self.cuda, &work)?;
+        Ok(is_read.then(|| start.elapsed().as_nanos().max(1) as f64))
     }
 }

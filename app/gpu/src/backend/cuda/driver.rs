@@ -216,6 +216,18 @@ impl Event {
         unsafe { check(sys::cuEventRecord(self.0, std::ptr::null_mut()), "cuEventRecord") }
     }
 
+    /// Records on another stream than the default one.
+    pub(super) fn record_on(&self, stream: sys::CUstream) -> Result<(), RunError> {
+        // SAFETY: event and stream live.
+        unsafe { check(sys::cuEventRecord(self.0, stream), "cuEventRecord") }
+    }
+
+    /// Lets `stream` wait for what was recorded last.
+    pub(super) fn hold(&self, stream: sys::CUstream) -> Result<(), RunError> {
+        // SAFETY: event and stream live; 0 is the only flag.
+        unsafe { check(sys::cuStreamWaitEvent(stream, self.0, 0), "cuStreamWaitEvent") }
+    }
+
     pub fn wait(&self, kernel: &str) -> Result<(), RunError> {
         // SAFETY: the event lives.
         unsafe { check(sys::cuEventSynchronize(self.0), kernel) }

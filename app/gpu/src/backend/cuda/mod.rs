@@ -14,6 +14,7 @@ pub mod errors;
 pub mod facts;
 mod guard;
 mod host;
+mod lanes;
 pub mod nvml;
 mod point;
 pub mod selftest;

@@ -1,7 +1,7 @@
 //! A card without a GPU: the driver and the pool as `vramlab_alloc` models them, and memory that keeps what is written.
 //! For tests only; its times mean nothing, and it runs no kernels.
 
-use super::{Card, PAGE, PoolBytes};
+use super::{Card, Lanes, PAGE, PoolBytes};
 use crate::error::RunError;
 use std::collections::{BTreeMap, BTreeSet};
 use vramlab_alloc::TileId;
@@ -107,8 +107,8 @@ impl Card for Sim {
 
     fn pool_bytes(&self) -> Result<PoolBytes, RunError> {
         let pool = self.pool.as_ref().ok_or_else(|| wrong("no pool is open"))?;
-        let (used, reserved) = (pool.used_bytes, pool.reserved_bytes());
-        Ok(PoolBytes { used, reserved, most_reserved: pool.peak_reserved_bytes })
+        let (used, reserved, most_used) = (pool.used_bytes, pool.reserved_bytes(), pool.peak_used_bytes);
+        Ok(PoolBytes { used, most_used, reserved, most_reserved: pool.peak_reserved_bytes })
     }
 
     fn sync(&mut self) -> Result<(), RunError> {
@@ -200,5 +200,36 @@ impl Card for Sim {
 
     fn launch(&mut self, _entry: &str, _n_blocks: u32, _n_threads: u32, _args: &[u64]) -> Result<(), RunError> {
         Ok(())
+    }
+}
+
+/// One stream after the other: nothing here runs beside anything.
+impl Lanes for Sim {
+    fn upload_beside(&mut self, address: u64, host: u64) -> Result<(), RunError> {
+        self.upload(address, host)
+    }
+
+    fn download_beside(&mut self, address: u64, host: u64) -> Result<(), RunError> {
+        self.download(address, host)
+    }
+
+    fn copies_wait(&mut self) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    fn kernels_wait(&mut self) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    fn start_clock(&mut self) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    fn stop_clock(&mut self) -> Result<f64, RunError> {
+        Ok(1_000.0)
+    }
+
+    fn in_range(&mut self, _: &str, n: u64, _: u32, _: &[u64]) -> Result<Option<f64>, RunError> {
+        Ok(Some(1_000.0 * n as f64))
     }
 }

@@ -173,3 +173,54 @@ fn builds_are_timed_in_pairs() {
         assert!(taken.checks.iter().all(|holds| *holds));
     }
 }
+
+/// The pool's own high-water mark: ⌈n/k⌉ + k where kept inputs stay, ⌊n/k⌋ + k where they go once used.
+#[test]
+fn a_chain_holds_what_the_model_says() {
+    for (n, k) in [(64, 1), (64, 8), (64, 11), (17, 3), (17, 4), (10, 10), (2, 1)] {
+        for is_held in [0, 1] {
+            let inputs = [("n_layers", n), ("segment", k), ("bytes", MIB), ("turns", 1), ("is_held", is_held)];
+            let taken = play("checkpoint_chain", &[&inputs[..], &[("is_timed", 1 - is_held)]].concat());
+            let whole = if is_held == 1 { n.div_ceil(k) } else { n / k };
+            assert_eq!(median(&taken, "slots"), (whole + k) as f64, "{n} by {k}, held {is_held}");
+            assert_eq!(median(&taken, "recomputed"), 1.0 - n.div_ceil(k) as f64 / n as f64, "{n} by {k}");
+            // The arithmetic needs a GPU; nothing differs where nothing runs, and all memory is back.
+            assert!(taken.checks[0] && taken.checks[2]);
+        }
+    }
+}
+
+#[test]
+fn every_way_of_bringing_a_buffer_back_gives_all_back() {
+    for how in 0..=4 {
+        let inputs = [("bytes", 64 << 10), ("fmas", 3), ("n_between", 4), ("how", how)];
+        let taken = play("keep_recompute_offload", &inputs);
+        assert_eq!(median(&taken, "freed_mib") > 0.0, how > 0);
+        assert!(taken.checks[1], "how {how}");
+    }
+}
+
+/// A line in what tensors hold, to the 512 bytes of a block; what segments add stays below three large ones.
+#[test]
+fn the_peak_is_a_line_over_the_batch() {
+    for batch in [8, 64, 512] {
+        let taken = play("affine_peak", &[("batch", batch), ("workspace_bytes", 32 * MIB)]);
+        let line = 32.0 + (12.0 * 293_040.0 + 4.0 * 294_912.0 * batch as f64) / MIB as f64;
+        let (allocated, reserved) = (median(&taken, "allocated_mib"), median(&taken, "reserved_mib"));
+        assert!((0.0..0.03).contains(&(allocated - line)), "{batch}: {allocated} for {line}");
+        assert!((median(&taken, "fitted_mib") - allocated).abs() < 0.03, "{batch}");
+        assert!((0.0..60.0).contains(&(reserved - allocated)), "{batch}: {reserved} for {allocated}");
+        assert_eq!(median(&taken, "card_mib"), reserved, "{batch}");
+        assert!(taken.checks[1]);
+    }
+}
+
+#[test]
+fn every_habit_of_measuring_gives_all_back() {
+    for habit in 0..=7 {
+        let inputs = [("habit", habit), ("bytes", 256 << 10), ("flush_bytes", MIB), ("per_range", 64)];
+        let taken = play("methodology", &inputs);
+        assert_eq!(median(&taken, "ranged"), f64::from(u8::from(habit == 7)));
+        assert!(taken.checks[1], "habit {habit}");
+    }
+}
