@@ -55,7 +55,7 @@ fn read(nvml: &Nvml) -> Result<Gauges, NvmlError> {
 }
 
 /// Each kind of failure in a sentence of its own.
-fn why(error: &NvmlError) -> Text {
+pub fn why(error: &NvmlError) -> Text {
     match error {
         NvmlError::LibloadingError(_) | NvmlError::LibraryNotFound => {
             Text::new("没有 NVIDIA 驱动：找不到 NVML。", "No NVIDIA driver: NVML was not found.")

@@ -6,6 +6,7 @@ mod crash;
 mod date;
 mod gauges;
 mod native;
+mod profile;
 mod store;
 mod watch;
 mod window;

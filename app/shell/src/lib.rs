@@ -22,6 +22,7 @@ pub mod notebook;
 pub mod page;
 pub mod panels;
 pub mod platform;
+pub mod profile;
 mod registry;
 pub mod report;
 pub mod route;

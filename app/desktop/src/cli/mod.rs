@@ -18,6 +18,7 @@ mod interrupt;
 mod layout;
 mod list;
 mod picture;
+mod profile;
 mod prose;
 mod record;
 mod report;
@@ -137,6 +138,8 @@ enum Command {
     Snapshot(snapshot::Args),
     /// Does a model fit a card, what fills it, what to change first.
     Fit(fit::Args),
+    /// Runs a program and says what it did with memory: peak, when, by whom.
+    Profile(profile::Args),
     /// Draws a page to a PNG file, without a display.
     Picture(picture::Args),
     /// Brings older chapters to today's format.
@@ -247,6 +250,7 @@ fn dispatch(cli: Cli, say: &Say, started: Instant) -> anyhow::Result<Exit> {
         Some(Command::Serve(args)) => serve::run(args, say),
         Some(Command::Snapshot(args)) => snapshot::run(args, say),
         Some(Command::Fit(args)) => fit::run(args, say),
+        Some(Command::Profile(args)) => profile::run(args, say),
         Some(Command::Picture(args)) => picture::run(args, common),
         Some(Command::Migrate(args)) => author::migrate(args, say),
         Some(Command::Completions(args)) => shells::completions(args),

@@ -1,0 +1,140 @@
+//! What NVML reports for a process, taken apart row by row down to live tensors: each row is a part of the row above, to
+//! scale, and what nobody can account for is marked as unknown.
+//!
+//! `layout.rs` is the geometry, `paint.rs` the picture, `words.rs` the names and sentences. The parts are the model
+//! `reconcile`'s.
+
+mod layout;
+mod paint;
+mod words;
+
+use crate::figure;
+use crate::view::{DataTable, View, ViewCx, Visualizer};
+use egui::{PointerButton, Sense, Ui, vec2};
+use vramlab_kit::Tokens;
+use vramlab_model::reconcile::{self, Figures, Parts, Reconcile};
+use vramlab_model::registry::Model as _;
+use vramlab_units::{Args, FieldError, FieldSpec, Lang, Map, Text};
+
+/// See the module's docs.
+pub struct Reconciliation {
+    figures: Figures,
+    parts: Parts,
+    given: Map,
+}
+
+/// The figure alone, for pages that have the figures from elsewhere.
+pub fn bars_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, figures: &Figures, parts: &Parts) {
+    let rows = layout::rows(figures, parts);
+    let width = ui.available_width().max(figure::LEAST_WIDTH);
+    let places = layout::places(&rows, width, tokens.scale);
+    let (rect, response) = ui.allocate_exact_size(vec2(width, layout::height(&rows, tokens.scale)), Sense::click());
+    if response.clicked_by(PointerButton::Primary) {
+        response.request_focus();
+    }
+    let painter = ui.painter_at(rect.expand(tokens.px(4.0)));
+    paint::paint(ui, &painter, tokens, lang, rect, &rows, &places);
+    let hovered = response.hover_pos().and_then(|at| layout::at(&places, at - rect.min.to_vec2()));
+    if let Some((row, piece)) = hovered {
+        let piece = &rows[row].pieces[piece];
+        response.clone().on_hover_text_at_pointer(words::exact(piece, figures.nvml_process, lang));
+    }
+    figure::focus_ring(ui, tokens, &response);
+    figure::speak(&response, &words::finding(figures, parts, lang), None);
+    ui.add_space(tokens.space.s);
+    paint::list_ui(ui, tokens, lang, &rows, figures.nvml_process);
+}
+
+impl View for Reconciliation {
+    fn ui(&mut self, ui: &mut Ui, cx: &mut ViewCx<'_>) {
+        bars_ui(ui, cx.tokens, cx.lang, &self.figures, &self.parts);
+    }
+
+    fn finding(&self, lang: Lang) -> String {
+        words::finding(&self.figures, &self.parts, lang)
+    }
+
+    fn params(&self) -> Map {
+        self.given.clone()
+    }
+
+    fn data(&self) -> DataTable {
+        let rows = layout::rows(&self.figures, &self.parts);
+        let line = |piece: &layout::Piece| vec![words::name(piece.part).en.to_owned(), piece.bytes.to_string()];
+        DataTable {
+            header: vec!["part".to_owned(), "bytes (B)".to_owned()],
+            rows: rows.iter().flat_map(|row| row.pieces.iter().map(line)).collect(),
+        }
+    }
+}
+
+impl Visualizer for Reconciliation {
+    const ID: &'static str = "reconciliation";
+    const TITLE: Text = Text::new("对账：从 NVML 到张量", "Reconciliation: from NVML to tensors");
+
+    fn fields() -> Vec<FieldSpec> {
+        let default = |key: &str| match key {
+            "nvml_process_bytes" => Some(EXAMPLE.nvml_process),
+            "reserved_bytes" => Some(EXAMPLE.reserved),
+            "allocated_bytes" => Some(EXAMPLE.allocated),
+            "requested_bytes" => Some(EXAMPLE.requested),
+            _ => None,
+        };
+        let with = |field: FieldSpec| match default(&field.key) {
+            Some(bytes) => field.default_value(bytes),
+            None => field,
+        };
+        Reconcile::question().into_iter().map(with).collect()
+    }
+
+    fn open(args: &Args) -> Result<Self, FieldError> {
+        let figures = reconcile::figures(args);
+        Ok(Self { parts: reconcile::split(&figures)?, figures, given: args.map().clone() })
+    }
+}
+
+/// The recorded run of `assets/profiles`, at its peak.
+const EXAMPLE: Figures = Figures {
+    nvml_process: 6_725_566_464,
+    reserved: 6_144_655_360,
+    allocated: 5_371_133_952,
+    requested: 5_369_892_864,
+    context: None,
+    owners: [None; 5],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn open(given: serde_json::Value) -> Result<Reconciliation, String> {
+        let args =
+            Args::check(&Reconciliation::fields(), given.as_object().unwrap()).map_err(|error| error.to_string())?;
+        Reconciliation::open(&args).map_err(|error| error.to_string())
+    }
+
+    /// Every row is a part of the one above it, and the pieces of a row add up.
+    #[test]
+    fn rows_nest_and_add_up() {
+        let view = open(json!({"nvml_process_bytes": 1000, "reserved_bytes": 700, "allocated_bytes": 650,
+            "requested_bytes": 640, "context_bytes": 200, "parameters_bytes": 600}))
+        .unwrap();
+        let rows = layout::rows(&view.figures, &view.parts);
+        let sums: Vec<u64> = rows.iter().map(|row| row.pieces.iter().map(|piece| piece.bytes).sum()).collect();
+        assert_eq!(sums, [1000, 1000, 700, 650, 640]);
+        let whole = [1000, 1000, 700, 650, 640];
+        assert!(rows.iter().zip(whole).all(|(row, bytes)| row.from + row.bytes() <= 1000 && row.bytes() == bytes));
+        assert!(view.finding(Lang::En).contains("context"), "{}", view.finding(Lang::En));
+    }
+
+    #[test]
+    fn contradictions_are_errors_of_their_field() {
+        let error = open(json!({"reserved_bytes": 700, "nvml_process_bytes": 600})).err().unwrap();
+        assert!(error.starts_with("reserved_bytes"), "{error}");
+        assert!(
+            open(json!({"nvml_process_bytes": 0, "reserved_bytes": 0, "allocated_bytes": 0, "requested_bytes": 0}))
+                .is_ok()
+        );
+    }
+}
