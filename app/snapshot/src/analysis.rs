@@ -2,6 +2,7 @@
 
 use crate::alive::Alive;
 use crate::fast::FastMap;
+use crate::ground::Ground;
 use crate::growth::{Growth, growth};
 use crate::lives::{Life, lives};
 use crate::model::{Action, Event, Snapshot, StackId};
@@ -57,6 +58,8 @@ pub struct Analysis {
     pub segment_events: Vec<u32>,
     /// Of each of these, whether what it gives stays to the end.
     pub stays: Stays,
+    /// What the device had given, at some of them.
+    pub ground: Ground,
     pub n_unknown_frees: u64,
     pub n_overwritten: u64,
 }
@@ -85,6 +88,7 @@ impl Analysis {
             room: None,
             segment_events: Vec::new(),
             stays: Stays::default(),
+            ground: Ground::default(),
             n_unknown_frees: lives.n_unknown_frees,
             n_overwritten: lives.n_overwritten,
         };
@@ -95,6 +99,7 @@ impl Analysis {
         let events = this.events(snapshot);
         this.segment_events = (0..events.len() as u32).filter(|idx| gives(&events[*idx as usize])).collect();
         this.stays = Stays::of(events, &this.segment_events);
+        this.ground = Ground::of(snapshot, &this);
         this.ooms = ooms(snapshot, &this, options);
         this.room = room(&this, options.limit);
         this

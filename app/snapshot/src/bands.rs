@@ -20,12 +20,18 @@ pub struct Band {
     ats: Vec<u32>,
     /// Bytes from each change on.
     bytes: Series,
+    /// The first change behind every [`APART`]-th event, so that a value is looked for among a few.
+    marks: Vec<u32>,
 }
+
+const APART: usize = 256;
 
 impl Band {
     /// Bytes after `at` events.
     pub fn value(&self, at: usize) -> u64 {
-        let idx = self.ats.partition_point(|change| *change as usize <= at);
+        let known = |place: usize| self.marks.get(place).map_or(self.ats.len(), |mark| *mark as usize);
+        let (low, high) = (known(at / APART), known(at / APART + 1));
+        let idx = low + self.ats[low..high].partition_point(|change| *change as usize <= at);
         idx.checked_sub(1).map_or(0, |idx| self.bytes.value(idx))
     }
 
@@ -122,7 +128,14 @@ fn band(key: Option<Key>, label: Localized, mut changes: Vec<(u32, i64)>, peak: 
             }
         }
     }
-    let mut band = Band { key, label, bytes_at_peak: 0, ats, bytes: Series::new(values) };
+    let mut marks: Vec<u32> = Vec::new();
+    for (idx, at) in ats.iter().enumerate() {
+        // Of a mark at the event m stand the changes up to m before it.
+        while (marks.len() * APART) < *at as usize {
+            marks.push(idx as u32);
+        }
+    }
+    let mut band = Band { key, label, bytes_at_peak: 0, ats, bytes: Series::new(values), marks };
     band.bytes_at_peak = band.value(peak);
     band
 }

@@ -5,7 +5,7 @@
 //! file of a million events needs little more than itself; `read.rs` makes the model of what is left. `range.rs` keeps a part of
 //! the events. `start.rs` walks back to the state before the first event, `replay.rs` forward again through `vramlab_alloc`.
 //!
-//! What is asked of a snapshot begins at `analysis.rs`: every block's life and the running totals (`lives.rs`, `alive.rs`,
+//! What is asked of a snapshot begins at `analysis.rs`: every block's life and the running totals (`lives.rs`, `alive.rs`, `spans.rs`,
 //! `timeline.rs`), who held the memory (`peak.rs`, `bands.rs`, `sites.rs`, `roles.rs`), steps and what grows over them
 //! (`steps.rs`, `growth.rs`), the address space at any event (`segments.rs`), why a request was refused (`oom.rs`), other
 //! settings (`what_if.rs`), all of it in words (`findings.rs`), and what to do first (`advice.rs`). `rules.rs` are the reader's own words about roles.
@@ -21,6 +21,7 @@ mod compact;
 pub mod compare;
 mod fast;
 pub mod findings;
+pub mod ground;
 pub mod growth;
 mod homes;
 pub mod kin;
@@ -40,6 +41,7 @@ pub mod roles;
 pub mod rules;
 pub mod segments;
 pub mod sites;
+pub mod spans;
 mod start;
 pub mod steps;
 pub mod summary;

@@ -1,13 +1,13 @@
 //! The address space at any moment: segments, the blocks and holes in them, and what of the cache is of use.
 
 use crate::analysis::Analysis;
+use crate::ground::stretches;
 use crate::model::{Action, Block, BlockState, Segment, Snapshot};
-use std::collections::BTreeMap;
 use vramlab_alloc::tally::{Breach, Part, breaches};
 use vramlab_units::Localized;
 
 /// Pages of expandable segments go back to the device one by one.
-const SMALL_PAGE: u64 = 2 << 20;
+pub(crate) const SMALL_PAGE: u64 = 2 << 20;
 const LARGE_PAGE: u64 = 20 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,15 +148,6 @@ impl SegmentMap {
     }
 }
 
-struct Stretch {
-    size: u64,
-    stream: u32,
-    is_small: bool,
-    pool: (u64, u64),
-    is_pool_known: bool,
-    is_expandable: bool,
-}
-
 /// The address space after `at` events.
 pub fn at(snapshot: &Snapshot, analysis: &Analysis, at: usize) -> SegmentMap {
     let mut segments = Vec::new();
@@ -207,52 +198,13 @@ fn pieces(analysis: &Analysis, live: &[u32], start: u64, end: u64, at: usize) ->
     out
 }
 
-/// What the device had given after `at` events, by address; touching runs of an expandable segment are one.
-fn stretches(snapshot: &Snapshot, analysis: &Analysis, at: usize) -> BTreeMap<u64, Stretch> {
-    let mut all: BTreeMap<u64, Stretch> = BTreeMap::new();
-    let before = &analysis.replay.before;
-    for part in &before.parts {
-        let pool = before.pools.get(part.private_pool as usize).copied().unwrap_or_default();
-        let (size, stream, is_small, is_expandable) = (part.size, part.stream, part.is_small, part.is_expandable);
-        // A part that goes back to the device in the window is only known by its going.
-        let is_told = snapshot.event_pools.is_some();
-        let is_pool_known = is_told || is_expandable || !analysis.stays.gone.contains_key(&part.address);
-        all.insert(part.address, Stretch { size, stream, is_small, pool, is_pool_known, is_expandable });
-    }
-    let events = analysis.events(snapshot);
-    for (place, idx) in analysis.segment_events.iter().enumerate().take_while(|(_, idx)| (**idx as usize) < at) {
-        let event = &events[*idx as usize];
-        let told = snapshot.event_pool(analysis.device, *idx as usize);
-        let stays = analysis.stays.events.get(place).copied().unwrap_or(false);
-        match event.action {
-            Action::SegmentAlloc | Action::SegmentMap => {
-                let known = segment_around(snapshot, analysis.device, event.address);
-                let is_expandable = event.action == Action::SegmentMap;
-                all.insert(
-                    event.address,
-                    Stretch {
-                        size: event.size,
-                        stream: event.stream,
-                        is_small: known.map_or(event.size == SMALL_PAGE, |segment| segment.is_small),
-                        pool: told.unwrap_or(known.map_or((0, 0), |segment| segment.pool)),
-                        is_pool_known: told.is_some() || (known.is_some() && stays),
-                        is_expandable,
-                    },
-                );
-            }
-            _ => cut(&mut all, event.address, event.size),
-        }
-    }
-    join(all)
-}
-
 /// Of what gives memory, whether that stays to the end: only then does the file name its pool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stays {
     /// One for each of [`Analysis::segment_events`]; false for those that take memory.
-    events: Vec<bool>,
+    pub(crate) events: Vec<bool>,
     /// Native segments from before the first event that go in the window, by address.
-    gone: crate::fast::FastMap<u64, ()>,
+    pub(crate) gone: crate::fast::FastMap<u64, ()>,
 }
 
 impl Stays {
@@ -270,57 +222,6 @@ impl Stays {
         }
         out
     }
-}
-
-fn segment_around(snapshot: &Snapshot, device: usize, address: u64) -> Option<&Segment> {
-    let inside = |segment: &&Segment| {
-        segment.device as usize == device
-            && (segment.address..segment.address.saturating_add(segment.size)).contains(&address)
-    };
-    // Segments come by address; a file that has them otherwise is searched to its end.
-    let guess = snapshot.segments.partition_point(|segment| segment.address <= address).checked_sub(1);
-    let guess = guess.and_then(|idx| snapshot.segments.get(idx)).filter(inside);
-    guess.or_else(|| snapshot.segments.iter().find(inside))
-}
-
-/// Takes a stretch away; of a run, what lies around it stays.
-fn cut(all: &mut BTreeMap<u64, Stretch>, address: u64, size: u64) {
-    let end = address.saturating_add(size);
-    let touched: Vec<u64> = all
-        .range(..end)
-        .rev()
-        .take_while(|(start, run)| start.saturating_add(run.size) > address || **start >= address)
-        .map(|(start, _)| *start)
-        .collect();
-    for start in touched {
-        let Some(run) = all.remove(&start) else { continue };
-        let until = start.saturating_add(run.size);
-        let Stretch { stream, is_small, pool, is_pool_known, is_expandable, .. } = run;
-        let rest = |size| Stretch { size, stream, is_small, pool, is_pool_known, is_expandable };
-        if until > end {
-            all.insert(end, rest(until - end));
-        }
-        if start < address {
-            all.insert(start, rest(address - start));
-        }
-    }
-}
-
-fn join(all: BTreeMap<u64, Stretch>) -> BTreeMap<u64, Stretch> {
-    let mut out: BTreeMap<u64, Stretch> = BTreeMap::new();
-    for (address, stretch) in all {
-        if stretch.is_expandable
-            && let Some((start, last)) = out.iter_mut().next_back()
-            && last.is_expandable
-            && start.saturating_add(last.size) == address
-            && (last.stream, last.is_small, last.pool) == (stretch.stream, stretch.is_small, stretch.pool)
-        {
-            last.size = last.size.saturating_add(stretch.size);
-        } else {
-            out.insert(address, stretch);
-        }
-    }
-    out
 }
 
 /// Contradictions in a recorded segment: blocks that do not fill it, gaps, free blocks side by side.

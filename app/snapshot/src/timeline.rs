@@ -87,8 +87,29 @@ impl Series {
 
     /// The first place of the largest value.
     pub fn argmax(&self) -> usize {
-        let most = self.values.iter().max();
-        self.values.iter().position(|value| Some(value) == most).unwrap_or(0)
+        self.argmax_in(0, self.values.len()).unwrap_or(0)
+    }
+
+    /// The first place of the largest of the values `from..until`; nothing for an empty range.
+    pub fn argmax_in(&self, from: usize, until: usize) -> Option<usize> {
+        let (_, most) = self.range(from, until)?;
+        let until = until.min(self.values.len());
+        let mut at = from;
+        while at < until {
+            if self.values[at] == most {
+                return Some(at);
+            }
+            // The largest block that begins here, ends inside, and is lower, is passed over.
+            let (mut step, mut size) = (1, FAN);
+            for blocks in &self.levels {
+                if !at.is_multiple_of(size) || at + size > until || blocks[at / size].1 >= most {
+                    break;
+                }
+                (step, size) = (size, size * FAN);
+            }
+            at += step;
+        }
+        None
     }
 }
 
@@ -140,8 +161,11 @@ mod tests {
             let all = &values[from..until];
             let expected = (*all.iter().min().unwrap(), *all.iter().max().unwrap());
             assert_eq!(series.range(from, until), Some(expected), "{from}..{until}");
+            let first = all.iter().position(|value| *value == expected.1).map(|place| from + place);
+            assert_eq!(series.argmax_in(from, until), first, "{from}..{until}");
         }
         assert_eq!(series.range(9, 9), None);
+        assert_eq!((series.argmax_in(9, 9), Series::new(vec![4, 9, 9, 1]).argmax()), (None, 1));
         assert_eq!(series.range(6000, 7000), None);
         assert_eq!(series.columns(0, 5000, 3)[1].1, *values[1666..3333].iter().max().unwrap());
     }

@@ -11,6 +11,11 @@ use vramlab_units::Lang;
 
 #[path = "../../../app/snapshot/tests/common/mod.rs"]
 mod generated;
+#[expect(dead_code, reason = "what else it tells is for the tests beside it")]
+#[path = "../../../app/snapshot/tests/maker/mod.rs"]
+mod maker;
+#[path = "../../../app/snapshot/tests/common/pickled.rs"]
+mod pickled;
 
 fn recording(name: &str) -> Vec<u8> {
     std::fs::read(root().join(format!("tests/data/snapshots/{name}.pickle.gz"))).unwrap()
@@ -144,19 +149,41 @@ fn a_damaged_snapshot_says_what_is_wrong() {
     }
 }
 
-/// A million events (in a release build): the whole page at rest, with the cursor moving, and with the window changing.
-/// It prints; the bounds are loose.
+/// What a frame may take of the processor, ms.
+const GOAL_MS: f64 = 8.0;
+
+/// A million events (in a release build): the whole page at rest, with the cursor moving, and with the window changing. Once
+/// with a block at a time, once with thousands held in hundreds of segments. It prints processor time, tessellation
+/// included; in a release build the goal is held, with room for a machine that does other things.
 #[test]
 fn a_frame_over_very_many_events() {
     let n_events = if cfg!(debug_assertions) { 50_000 } else { 1_000_000 };
+    frames_over("one block at a time", generated::many_events(n_events));
+    let plan = maker::Plan {
+        seed: 7,
+        settings: String::new(),
+        n_requests: n_events / 3,
+        n_live: 4_000,
+        n_streams: 1,
+        n_graphs: 0,
+        empties: 0,
+        capacity: 1 << 40,
+        has_stacks: false,
+        has_pools: false,
+    };
+    frames_over("thousands of blocks at once", pickled::pickled(&maker::Maker::make(&plan).snapshot));
+}
+
+#[expect(clippy::print_stdout, reason = "the times are what this measures")]
+fn frames_over(what: &str, bytes: Vec<u8>) {
     let mut desk = Desk::with("/", &settings(Lang::En, ThemeChoice::Light), [1440.0, 900.0]);
     let start = Instant::now();
-    desk.send(Event::File { name: "many.pickle".to_owned(), bytes: generated::many_events(n_events) });
+    desk.send(Event::File { name: "many.pickle".to_owned(), bytes });
     desk.harness.run_ok();
     let opened = start.elapsed();
     let found = desk.said()["snapshot"].clone();
     assert_eq!(found["state"], "open", "{found}");
-    println!("{} events: open after {:.2} s", found["n_events"], opened.as_secs_f64());
+    println!("{what}, {} events: open after {:.2} s", found["n_events"], opened.as_secs_f64());
     frames(&mut desk, "at rest", None);
     focus(&mut desk);
     frames(&mut desk, "the cursor moves", Some(Key::ArrowLeft));
@@ -164,18 +191,29 @@ fn a_frame_over_very_many_events() {
     frames(&mut desk, "the window moves", Some(Key::A));
 }
 
+/// Time that this thread had a core, where the system tells it; else the time that passed.
+fn processor_ms(start: Instant) -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let ns = told.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
+    ns.map_or_else(|| start.elapsed().as_secs_f64() * 1e3, |ns| ns / 1e6)
+}
+
 /// Sixty frames, with a key pressed in each.
 #[expect(clippy::print_stdout, reason = "the times are what this measures")]
 fn frames(desk: &mut Desk, what: &str, key: Option<Key>) {
     const FRAMES: u32 = 60;
     let start = Instant::now();
+    let before = processor_ms(start);
     for _ in 0..FRAMES {
         key.iter().for_each(|key| desk.harness.key_press(*key));
         desk.harness.step();
+        let shapes = desk.harness.output().shapes.clone();
+        assert!(!desk.harness.ctx.tessellate(shapes, 1.0).is_empty());
     }
-    let ms = start.elapsed().as_secs_f64() * 1e3 / f64::from(FRAMES);
-    println!("{what}: a frame takes {ms:.2} ms");
-    assert!(ms < 400.0, "{what}: a frame takes {ms:.0} ms");
+    let ms = (processor_ms(start) - before) / f64::from(FRAMES);
+    println!("  {what}: a frame takes {ms:.2} ms of the processor (goal {GOAL_MS} ms)");
+    let most = if cfg!(debug_assertions) { 400.0 } else { 2.0 * GOAL_MS };
+    assert!(ms < most, "{what}: a frame takes {ms:.1} ms");
 }
 
 /// Phases are steps of their own: Page Down goes to the end of the next, a press on one enlarges it; every block is

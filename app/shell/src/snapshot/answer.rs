@@ -8,7 +8,7 @@ use crate::snapshot::limit;
 use crate::widgets;
 use egui::{Rect, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use vramlab_alloc::caching::{Class, Config, Metric};
 use vramlab_kit::paint;
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
@@ -62,8 +62,23 @@ pub struct Answers {
     /// Blocks from before the recording, and their bytes.
     pub before: (usize, u64),
     what_if: Option<Vec<(String, WhatIf)>>,
+    replays: Replays,
+}
+
+/// The replays under other settings, some at a time: in the browser a frame waits for them.
+#[derive(Default)]
+struct Replays {
+    n_frames: u32,
+    /// How many of the usual settings were begun.
+    n_begun: usize,
+    done: Vec<(String, WhatIf)>,
     waits_for: Option<Receiver<Vec<(String, WhatIf)>>>,
 }
+
+/// The page is painted first.
+const FRAMES_BEFORE: u32 = 2;
+/// Events that are replayed at once, a few tenths of a second in the browser.
+const EVENTS_AT_ONCE: usize = 200_000;
 
 impl Answers {
     pub fn of(snapshot: &Snapshot, analysis: &Analysis) -> Self {
@@ -79,7 +94,7 @@ impl Answers {
                 .filter(|life| life.from.is_none())
                 .fold((0, 0), |(n, sum), life| (n + 1, sum.saturating_add(life.size))),
             what_if: None,
-            waits_for: None,
+            replays: Replays::default(),
         }
     }
 
@@ -99,20 +114,36 @@ impl Answers {
         if self.what_if.is_some() {
             return false;
         }
-        if let Some(from) = &self.waits_for {
-            self.what_if = from.try_recv().ok();
-            return self.what_if.is_some();
+        let replays = &mut self.replays;
+        replays.n_frames += 1;
+        if replays.n_frames <= FRAMES_BEFORE {
+            return true;
         }
+        if let Some(from) = &replays.waits_for {
+            match from.try_recv() {
+                Ok(rows) => replays.done.extend(rows),
+                Err(TryRecvError::Empty) => return false,
+                Err(TryRecvError::Disconnected) => {}
+            }
+            replays.waits_for = None;
+        }
+        if replays.n_begun >= USUAL.len() {
+            self.what_if = Some(std::mem::take(&mut replays.done));
+            return true;
+        }
+        let n_at_once = (EVENTS_AT_ONCE / analysis.timeline.n_events().max(1)).max(1);
+        let next = &USUAL[replays.n_begun..USUAL.len().min(replays.n_begun + n_at_once)];
+        replays.n_begun += next.len();
         let (tell, from) = channel();
         let (snapshot, analysis) = (Arc::clone(snapshot), Arc::clone(analysis));
-        self.waits_for = Some(from);
+        replays.waits_for = Some(from);
         platform.aside(Box::new(move || {
             let of = |settings: &str| {
                 let config = Config::parse(settings).ok().filter(|config| *config != analysis.config)?;
                 Some((settings.to_owned(), replay_under(&snapshot, &analysis, &config)))
             };
             // Nobody waits any more if another file was opened meanwhile.
-            let _gone = tell.send(USUAL.iter().filter_map(|settings| of(settings)).collect()).is_err();
+            let _gone = tell.send(next.iter().filter_map(|settings| of(settings)).collect()).is_err();
         }));
         true
     }

@@ -321,7 +321,8 @@ pub fn analysed(snapshot: Arc<Snapshot>, device: usize) -> Read {
 impl Opened {
     fn new(name: String, n_bytes: u64, read: Read) -> Self {
         let timeline = &read.analysis.timeline;
-        let most = |series: &vramlab_snapshot::timeline::Series| series.values().iter().max().copied().unwrap_or(0);
+        let most =
+            |series: &vramlab_snapshot::timeline::Series| series.range(0, usize::MAX).map_or(0, |(_, most)| most);
         let shows_reserved = most(&timeline.reserved) <= RESERVED_AT_MOST * most(&timeline.allocated).max(1);
         let peak = timeline.peak();
         Self {

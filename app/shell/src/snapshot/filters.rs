@@ -60,7 +60,7 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
         ui.label(RichText::new(words).font(tokens.font(Type::Small)).color(tokens.bad));
     }
     if opened.scene.is_narrowed() {
-        let held = opened.scene.totals().get(opened.look.cursor).copied().unwrap_or(0);
+        let held = opened.scene.totals().value(opened.look.cursor);
         let words = NARROWED.get(lang).replace("{size}", &show::bytes_binary(Bytes(held)));
         ui.label(RichText::new(words).font(tokens.font(Type::Small)).color(tokens.muted));
     }

@@ -26,7 +26,7 @@ impl Desk {
                     "name": opened.name,
                     "beside": self.shelf.others.iter().map(|other| other.name.as_str()).collect::<Vec<_>>(),
                     "together": self.together.spoken(),
-                    "narrowed_at_cursor": opened.scene.is_narrowed().then(|| opened.scene.totals().get(opened.look.cursor)),
+                    "narrowed_at_cursor": opened.scene.is_narrowed().then(|| opened.scene.totals().value(opened.look.cursor)),
                     "drawn": opened.timeline.drawn(lang),
                     "summary": self.paper.said(lang),
                     "n_events": opened.scene.n_events(),

@@ -1,5 +1,6 @@
 //! What is live at the chosen moment: owners as bars, the largest tensors in a list.
 
+use super::ops;
 use super::paint::color;
 use super::words;
 use egui::{Align, Layout, RichText, Sense, Ui, vec2};
@@ -79,7 +80,7 @@ fn line(ui: &mut Ui, tokens: &Tokens, lang: Lang, width: f32, item: &Item, n: us
     let font = tokens.font(Type::Small);
     let swatch = egui::Rect::from_min_size(rect.min + vec2(0.0, height * 0.25), vec2(height * 0.5, height * 0.5));
     painter.rect_filled(swatch, 2.0, color(tokens, Holder::Owner(item.owner)));
-    let name = if n == 1 { words::op(item, lang) } else { item.op.to_owned() };
+    let name = if n == 1 { words::op(item, lang) } else { ops::name(item.op, lang).to_owned() };
     let at = rect.left_center() + vec2(height * 0.8, 0.0);
     painter.text(at, egui::Align2::LEFT_CENTER, name, tokens.font(Type::Mono), tokens.ink);
     let size = if n == 1 { words::size(item.bytes) } else { format!("{n} × {}", words::size(item.bytes)) };

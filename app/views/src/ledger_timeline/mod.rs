@@ -5,6 +5,7 @@
 
 mod layout;
 mod live;
+mod ops;
 mod paint;
 mod question;
 mod words;

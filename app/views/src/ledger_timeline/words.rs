@@ -1,6 +1,7 @@
 //! The ledger over a step in words.
 
 use super::layout::GIB;
+use super::ops;
 use vramlab_ledger::{Holder, Item, Owner, Part, Peak, Timeline};
 use vramlab_units::show::{self, bytes_binary, with_unit};
 use vramlab_units::{Bytes, Lang, Text};
@@ -60,16 +61,18 @@ fn part(part: Part, lang: Lang) -> &'static str {
 /// The label at the peak.
 pub fn peak(peak: &Peak, lang: Lang) -> String {
     let size = size(peak.bytes);
-    pick(lang, format!("峰值 {size} · {}", peak.item.op), format!("peak {size} · {}", peak.item.op))
+    let op = ops::name(peak.item.op, lang);
+    pick(lang, format!("峰值 {size} · {op}"), format!("peak {size} · {op}"))
 }
 
 /// An operation with its block: `linear, block 3`.
 pub fn op(item: &Item, lang: Lang) -> String {
     match item.layer {
-        None => item.op.to_owned(),
+        None => ops::name(item.op, lang).to_owned(),
         Some(layer) => {
             let n = layer + 1;
-            pick(lang, format!("第 {n} 块 {}", item.op), format!("{}, block {n}", item.op))
+            let op = ops::name(item.op, lang);
+            pick(lang, format!("第 {n} 块 {op}"), format!("{op}, block {n}"))
         }
     }
 }
@@ -101,7 +104,11 @@ pub fn finding(timeline: &Timeline, card_gib: f64, lang: Lang) -> String {
     let (size, name) = (size(peak.bytes), short(first, lang));
     let head = pick(
         lang,
-        format!("峰值 {size}，出现在{}的 {}；最大的一份是{name}，占 {share}。", part(peak.part, lang), peak.item.op),
+        format!(
+            "峰值 {size}，出现在{}的{}；最大的一份是{name}，占 {share}。",
+            part(peak.part, lang),
+            ops::name(peak.item.op, lang)
+        ),
         format!(
             "The peak is {size}, in {} at {}; the largest share is {name}, {share}.",
             part(peak.part, lang),

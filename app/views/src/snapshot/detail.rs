@@ -139,28 +139,22 @@ impl Detail {
 /// The blocks that are large enough, and how many there are of any size.
 fn seen(scene: &Scene, columns: &[Column], least: u64) -> (Vec<Seen>, usize) {
     let n_bands = scene.bands.all.len();
-    let (first, last) = (columns.first().map_or(0, |c| c.moment), columns.last().map_or(0, |c| c.moment));
-    let (mut out, mut n_all) = (Vec::new(), 0);
-    let analysis = &scene.analysis;
-    for idx in analysis.alive.between(&analysis.lives, first, last) {
-        let (idx, life) = (idx as usize, &analysis.lives[idx as usize]);
-        let band = scene.bands.of_life.get(idx).copied().map_or(usize::MAX, usize::from);
+    let moments: Vec<usize> = columns.iter().map(|column| column.moment).collect();
+    let (first, last) = (moments.first().copied().unwrap_or(0), moments.last().copied().unwrap_or(0));
+    let mut out = Vec::new();
+    scene.spans.at_any(&moments, |idx| {
+        let life = &scene.analysis.lives[idx as usize];
+        let band = scene.bands.of_life.get(idx as usize).copied().unwrap_or(u16::MAX);
+        if life.size < least || usize::from(band) >= n_bands {
+            return;
+        }
         let begun = life.from.map_or(0, |from| from as usize + 1);
         let gone = life.freed.map_or(usize::MAX, |freed| freed as usize);
-        if begun > last || gone < first || life.was_pending || band >= n_bands {
-            continue;
-        }
-        n_all += 1;
-        if life.size < least {
-            continue;
-        }
-        let from = columns.partition_point(|column| column.moment < begun);
-        let until = columns.partition_point(|column| column.moment <= gone);
-        if from < until {
-            out.push(Seen { life: idx as u32, band: band as u16, from, until, size: life.size });
-        }
-    }
-    (out, n_all)
+        let from = moments.partition_point(|moment| *moment < begun);
+        let until = moments.partition_point(|moment| *moment <= gone);
+        out.push(Seen { life: idx, band, from, until, size: life.size });
+    });
+    (out, scene.spans.count(first, last))
 }
 
 #[cfg(test)]

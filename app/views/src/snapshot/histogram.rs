@@ -4,7 +4,7 @@ use super::look::Look;
 use super::scene::Scene;
 use egui::{Align2, Rect, Sense, Ui, WidgetInfo, pos2, vec2};
 use vramlab_kit::tokens::{Tokens, Type};
-use vramlab_snapshot::Action;
+use vramlab_snapshot::{Action, Event};
 use vramlab_units::{Bytes, Lang, Text, show};
 
 const BAR: Text = Text::new("{from} 到 {to}：{n} 次，共 {sum}", "{from} to {to}: {n} requests, {sum} in all");
@@ -17,10 +17,15 @@ struct Bin {
     bytes: u64,
 }
 
+type Bins = [Bin; 64];
+const APART: usize = 4096;
+
 /// The figure's own memory between frames.
 #[derive(Default)]
 pub struct Histogram {
     bins: Vec<Bin>,
+    sums: Vec<Bins>,
+    sums_of: Option<usize>,
     made_for: Option<(usize, usize, usize)>,
 }
 
@@ -30,7 +35,11 @@ impl Histogram {
         let key = (look.from, look.until, std::sync::Arc::as_ptr(&scene.analysis) as usize);
         if self.made_for != Some(key) {
             self.made_for = Some(key);
-            self.bins = bins(scene, look).to_vec();
+            if self.sums_of != Some(key.2) {
+                self.sums_of = Some(key.2);
+                self.sums = sums(scene.events());
+            }
+            self.bins = bins(scene.events(), &self.sums, look).to_vec();
         }
         bars(ui, tokens, lang, &self.bins, look)
     }
@@ -82,14 +91,63 @@ fn bars(ui: &mut Ui, tokens: &Tokens, lang: Lang, bins: &[Bin], look: &mut Look)
     before != look.filter.log2_size
 }
 
-fn bins(scene: &Scene, look: &Look) -> [Bin; 64] {
-    let mut bins = [Bin::default(); 64];
-    let events = scene.events();
-    let (from, until) = (look.from.min(events.len()), look.until.min(events.len()));
-    for event in events[from..until].iter().filter(|event| event.action == Action::Alloc) {
+fn add(bins: &mut Bins, events: &[Event]) {
+    for event in events.iter().filter(|event| event.action == Action::Alloc) {
         let bin = &mut bins[event.size.max(1).ilog2() as usize];
         bin.n += 1;
-        bin.bytes = bin.bytes.saturating_add(event.size);
+        bin.bytes = bin.bytes.wrapping_add(event.size);
+    }
+}
+
+/// Sums up to every [`APART`]-th event, so that a window costs its two ends.
+fn sums(events: &[Event]) -> Vec<Bins> {
+    let mut now = [Bin::default(); 64];
+    let mut out = vec![now];
+    for events in events.chunks_exact(APART) {
+        add(&mut now, events);
+        out.push(now);
+    }
+    out
+}
+
+fn bins(events: &[Event], sums: &[Bins], look: &Look) -> Bins {
+    let up_to = |at: usize| {
+        let at = at.min(events.len());
+        let mark = (at / APART).min(sums.len().saturating_sub(1));
+        let mut bins = sums.get(mark).copied().unwrap_or([Bin::default(); 64]);
+        add(&mut bins, &events[mark * APART..at]);
+        bins
+    };
+    let (before, mut bins) = (up_to(look.from), up_to(look.until));
+    for (bin, before) in bins.iter_mut().zip(&before) {
+        bin.n -= before.n.min(bin.n);
+        bin.bytes = bin.bytes.wrapping_sub(before.bytes);
     }
     bins
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vramlab_snapshot::StackId;
+
+    #[test]
+    fn a_window_holds_what_looking_at_its_events_counts() {
+        let event = |idx: u64| Event {
+            action: if idx % 3 == 0 { Action::Alloc } else { Action::FreeCompleted },
+            address: idx,
+            size: 1 << (idx % 40),
+            stream: 0,
+            stack: StackId(0),
+            time_us: 0,
+        };
+        let events: Vec<Event> = (0..20_000).map(event).collect();
+        let sums = sums(&events);
+        for (from, until) in [(0, 20_000), (0, 5), (4_095, 4_097), (4_096, 8_192), (100, 19_999), (7, 7), (0, 90_000)] {
+            let look = Look { from, until, ..Look::default() };
+            let mut all = [Bin::default(); 64];
+            add(&mut all, &events[from..until.min(events.len())]);
+            assert_eq!(bins(&events, &sums, &look), all, "{from}..{until}");
+        }
+    }
 }

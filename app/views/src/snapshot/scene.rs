@@ -10,6 +10,8 @@ use vramlab_snapshot::bands::{Bands, bands, bands_of};
 use vramlab_snapshot::lives::Life;
 use vramlab_snapshot::peak::{By, Key};
 use vramlab_snapshot::roles::Role;
+use vramlab_snapshot::spans::Spans;
+use vramlab_snapshot::timeline::Series;
 use vramlab_snapshot::{Event, Snapshot};
 
 /// What the colours tell apart.
@@ -61,6 +63,8 @@ pub struct Scene {
     pub colour: Colour,
     /// The largest groups, then all others as one.
     pub bands: Arc<Bands>,
+    /// Where in time those that are shown are in use.
+    pub spans: Arc<Spans>,
     /// Which blocks are shown; nothing for all of them.
     narrowed: Option<Arc<Narrowed>>,
 }
@@ -71,13 +75,14 @@ struct Narrowed {
     /// One a life.
     passes: Vec<bool>,
     /// Bytes of those that pass, after each number of events.
-    totals: Vec<u64>,
+    totals: Series,
 }
 
 impl Scene {
     pub fn new(snapshot: Arc<Snapshot>, analysis: Arc<Analysis>, colour: Colour) -> Self {
         let bands = Arc::new(bands(&snapshot, &analysis, colour.by(), TOP));
-        Self { snapshot, analysis, colour, bands, narrowed: None }
+        let spans = Arc::new(Spans::of(&analysis.lives, |_| true));
+        Self { snapshot, analysis, colour, bands, spans, narrowed: None }
     }
 
     /// The same device in other colours.
@@ -112,10 +117,14 @@ impl Scene {
         let narrowed = (!wanted.is_empty()).then(|| {
             let passing = Passing::of(&self.snapshot, &self.analysis, &wanted);
             let passes: Vec<bool> = self.analysis.lives.iter().map(|life| passing.life(life)).collect();
-            let totals = totals(&self.analysis, &passes);
+            let totals = Series::new(totals(&self.analysis, &passes));
             Arc::new(Narrowed { passes, totals, filter: wanted.clone() })
         });
-        Some(Self { narrowed, ..self.clone() }.with_bands())
+        let passes = |idx: u32| {
+            narrowed.as_ref().is_none_or(|narrowed| narrowed.passes.get(idx as usize).copied().unwrap_or(true))
+        };
+        let spans = Arc::new(Spans::of(&self.analysis.lives, passes));
+        Some(Self { spans, narrowed, ..self.clone() }.with_bands())
     }
 
     pub fn is_narrowed(&self) -> bool {
@@ -129,10 +138,10 @@ impl Scene {
     }
 
     /// Bytes of what is shown, after each number of events.
-    pub fn totals(&self) -> &[u64] {
+    pub fn totals(&self) -> &Series {
         match &self.narrowed {
             Some(narrowed) => &narrowed.totals,
-            None => self.analysis.timeline.allocated.values(),
+            None => &self.analysis.timeline.allocated,
         }
     }
 
