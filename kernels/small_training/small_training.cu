@@ -110,7 +110,7 @@ extern "C" __global__ void gelu_back(float *dx, const float *dy, const float *x,
 }
 
 // A block a row.
-extern "C" __global__ void norm(float *y, float *stats, const float *x, const float *gamma, const float *beta, u64 cols) {
+extern "C" __global__ void layer_norm(float *y, float *stats, const float *x, const float *gamma, const float *beta, u64 cols) {
     const float *in = x + blockIdx.x * cols;
     float sum = 0.0f, square = 0.0f;
     for (u64 at = threadIdx.x; at < cols; at += 256) sum += in[at];
@@ -125,7 +125,7 @@ extern "C" __global__ void norm(float *y, float *stats, const float *x, const fl
     }
 }
 
-extern "C" __global__ void norm_back(float *dx, const float *dy, const float *x, const float *stats, const float *gamma, u64 cols) {
+extern "C" __global__ void layer_norm_back(float *dx, const float *dy, const float *x, const float *stats, const float *gamma, u64 cols) {
     const u64 start = blockIdx.x * cols;
     const float mean = stats[2 * (u64)blockIdx.x], scale = stats[2 * (u64)blockIdx.x + 1];
     float plain = 0.0f, along = 0.0f;
@@ -142,7 +142,7 @@ extern "C" __global__ void norm_back(float *dx, const float *dy, const float *x,
     }
 }
 
-extern "C" __global__ void norm_grad(float *dgamma, float *dbeta, const float *dy, const float *x, const float *stats, u64 rows, u64 cols, u64 add) {
+extern "C" __global__ void layer_norm_grad(float *dgamma, float *dbeta, const float *dy, const float *x, const float *stats, u64 rows, u64 cols, u64 add) {
     u64 col = (u64)blockIdx.x * 32 + threadIdx.x % 32;
     float along = 0.0f, plain = 0.0f;
     if (col < cols)

@@ -8,6 +8,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod fake;
 pub mod host;
+mod training;
 
 use crate::error::RunError;
 use crate::plan::PointPlan;

@@ -16,6 +16,7 @@ mod fma_ramp;
 mod footprint;
 mod memory;
 mod scaling;
+mod small_training;
 mod strided_read;
 mod team;
 mod transpose;
@@ -66,6 +67,7 @@ pub const ROUTINES: &[Routine] = &[
     fma_ramp::FMA_RAMP,
     footprint::FOOTPRINT,
     scaling::SCALING,
+    small_training::SMALL_TRAINING,
     strided_read::STRIDED_READ,
     transpose::TRANSPOSE,
 ];

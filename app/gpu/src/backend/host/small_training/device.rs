@@ -177,14 +177,14 @@ impl Launch {
     fn norm(op: &Op) -> Self {
         match *op {
             Op::Norm { y, stats, x, gamma, beta, rows, cols } => {
-                Self::new("norm", blocks(rows, 1), [y, stats, x, gamma, beta, cols as u64])
+                Self::new("layer_norm", blocks(rows, 1), [y, stats, x, gamma, beta, cols as u64])
             }
             Op::NormBack { dx, dy, x, stats, gamma, rows, cols } => {
-                Self::new("norm_back", blocks(rows, 1), [dx, dy, x, stats, gamma, cols as u64])
+                Self::new("layer_norm_back", blocks(rows, 1), [dx, dy, x, stats, gamma, cols as u64])
             }
             Op::NormGrad { dgamma, dbeta, dy, x, stats, rows, cols, add } => {
                 let args = [dgamma, dbeta, dy, x, stats, rows as u64, cols as u64, add.into()];
-                Self::new("norm_grad", blocks(cols, 32), args)
+                Self::new("layer_norm_grad", blocks(cols, 32), args)
             }
             _ => Self::new("add", 1, [0, 0, 0]),
         }
