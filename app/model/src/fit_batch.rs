@@ -25,7 +25,7 @@ impl Line {
     pub fn through(a: (u64, f64), b: (u64, f64)) -> Option<Self> {
         let run = b.0 as f64 - a.0 as f64;
         let slope = (b.1 - a.1) / run;
-        (run != 0.0).then(|| Self { slope, fixed: a.1 - slope * a.0 as f64 })
+        (run != 0.0).then_some(Self { slope, fixed: a.1 - slope * a.0 as f64 })
     }
 
     pub fn at(&self, batch: u64) -> f64 {

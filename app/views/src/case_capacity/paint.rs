@@ -1,0 +1,155 @@
+//! Painting the bars against the card. It decides nothing.
+
+use super::layout::Geometry;
+use super::question::{Bar, GB, Look, Part};
+use super::words;
+use crate::ink;
+use egui::{Align2, CornerRadius, Painter, Rect, StrokeKind, pos2, vec2};
+use vramlab_kit::paint::{Area, area, hatch};
+use vramlab_kit::{Axis, Spread, Tokens, Type};
+use vramlab_units::Lang;
+use vramlab_units::show::number;
+
+pub struct Scene<'a> {
+    pub painter: &'a Painter,
+    pub tokens: &'a Tokens,
+    pub lang: Lang,
+    pub geometry: &'a Geometry,
+    pub bars: &'a [Bar],
+    pub card: f64,
+    pub hovered: Option<(usize, usize)>,
+}
+
+impl Scene<'_> {
+    pub fn paint(&self) {
+        for (idx, bar) in self.bars.iter().enumerate() {
+            self.bar(idx, bar);
+        }
+        self.axis();
+        self.card();
+    }
+
+    fn bar(&self, idx: usize, bar: &Bar) {
+        let Self { painter, tokens, lang, geometry, .. } = self;
+        let rect = geometry.bars[idx];
+        let up = tokens.px(5.0);
+        let name = bar.name.get(*lang);
+        let at = rect.left_top() - vec2(0.0, up);
+        let name = ink::text(painter, at, Align2::LEFT_BOTTOM, name, tokens.font(Type::NoteStrong), tokens.ink);
+        let total = words::total(bar, self.card, *lang);
+        let color = if bar.used() > self.card { tokens.bad } else { tokens.muted };
+        let at = pos2(name.right() + tokens.space.s, name.bottom());
+        ink::text(painter, at, Align2::LEFT_BOTTOM, total, tokens.font(Type::Note), color);
+        // The card itself: a vessel that the bar fills.
+        let vessel = geometry.span(idx, 0.0, self.card).intersect(rect);
+        painter.rect_filled(vessel, CornerRadius::same(4), tokens.sunken);
+        let mut from = 0.0;
+        let mut taken = f32::NEG_INFINITY;
+        for (part_idx, part) in bar.parts.iter().enumerate() {
+            let span = geometry.span(idx, from, from + part.bytes);
+            self.part(span, part, self.hovered == Some((idx, part_idx)));
+            taken = self.label(span, part, taken);
+            from += part.bytes;
+        }
+        if bar.used() > self.card {
+            let over = geometry.span(idx, self.card, bar.used());
+            hatch(painter, over, tokens.px(6.0), tokens.stroke(1.4, tokens.bad), false);
+            painter.rect_stroke(over, 0.0, tokens.stroke(2.0, tokens.bad), StrokeKind::Inside);
+        }
+        painter.rect_stroke(vessel, CornerRadius::same(4), tokens.stroke(1.2, tokens.muted), StrokeKind::Outside);
+        if let Some(measured) = bar.measured {
+            self.measured(idx, measured);
+        }
+    }
+
+    fn part(&self, span: Rect, part: &Part, is_hovered: bool) {
+        let Self { painter, tokens, .. } = self;
+        match part.look {
+            Look::Of(role) => {
+                painter.rect_filled(span, 0.0, tokens.role(role));
+                let wide = span.width() / part.pieces.max(1) as f32;
+                if part.pieces > 1 && wide >= tokens.px(3.0) {
+                    for piece in 1..part.pieces {
+                        let x = span.left() + wide * piece as f32;
+                        painter.vline(x, span.y_range(), tokens.stroke(1.0, tokens.surface));
+                    }
+                }
+            }
+            Look::Cached => area(painter, tokens, span, Area::CachedFree),
+            Look::Barred => area(painter, tokens, span, Area::Fragmented),
+            Look::Free => area(painter, tokens, span, Area::Free),
+        }
+        if is_hovered {
+            painter.rect_stroke(span, 0.0, tokens.stroke(2.0, tokens.accent), StrokeKind::Inside);
+        }
+    }
+
+    /// The name of a part below it, where there is room; returns how far right it reaches.
+    fn label(&self, span: Rect, part: &Part, taken: f32) -> f32 {
+        let Self { painter, tokens, lang, .. } = self;
+        let (name, size) = (part.name.get(*lang), words::size(part.bytes));
+        let font = tokens.font(Type::Small);
+        let mono = tokens.font(Type::MonoSmall);
+        let wide = ink::text_width(painter, name, font.clone()).max(ink::text_width(painter, &size, mono.clone()));
+        let is_room = span.left() >= taken && span.left() + wide <= self.geometry.rect.right();
+        if !is_room || part.bytes <= 0.0 || span.width() < wide.min(tokens.px(22.0)) {
+            return taken;
+        }
+        let at = span.left_bottom() + vec2(0.0, tokens.px(3.0));
+        let first = ink::text(painter, at, Align2::LEFT_TOP, name, font, tokens.ink);
+        ink::text(painter, pos2(at.x, first.bottom() - 1.0), Align2::LEFT_TOP, size, mono, tokens.muted);
+        span.left() + wide + tokens.space.s
+    }
+
+    /// A recorded total: a solid mark across the bar with its word.
+    fn measured(&self, idx: usize, bytes: f64) {
+        let Self { painter, tokens, geometry, lang, .. } = self;
+        let rect = geometry.bars[idx];
+        let x = geometry.x_of(bytes);
+        painter.vline(x, rect.top() - tokens.px(4.0)..=rect.bottom() + tokens.px(2.0), tokens.stroke(2.5, tokens.ink));
+        painter.circle_filled(pos2(x, rect.top() - tokens.px(4.0)), tokens.px(4.5), tokens.ink);
+        let text = words::measured(bytes, *lang);
+        let font = tokens.font(Type::Small);
+        let wide = ink::text_width(painter, &text, font.clone());
+        let is_right = x + wide + tokens.px(10.0) <= geometry.rect.right();
+        let (dx, anchor) = if is_right { (8.0, Align2::LEFT_BOTTOM) } else { (-8.0, Align2::RIGHT_BOTTOM) };
+        let at = pos2(x + tokens.px(dx), rect.top() - tokens.px(3.0));
+        // Inside the bar where the name's line is taken.
+        let name_end = geometry.rect.left() + tokens.px(240.0);
+        let is_under = if is_right { x < name_end } else { x - wide < name_end };
+        let at = if is_under { pos2(at.x, rect.top() + tokens.px(18.0)) } else { at };
+        ink::text_on(painter, at, anchor, text, font, tokens.ink, tokens.surface);
+    }
+
+    fn axis(&self) {
+        let Self { painter, tokens, geometry, .. } = self;
+        let y = geometry.rect.bottom() - tokens.px(22.0);
+        painter.hline(geometry.rect.x_range(), y, tokens.stroke(1.0, tokens.line));
+        let Some(axis) = Axis::new(Spread::Linear, 0.0, geometry.end / GB) else { return };
+        let font = tokens.font(Type::Small);
+        for tick in axis.ticks((geometry.rect.width() / tokens.px(90.0)) as usize) {
+            let x = geometry.x_of(tick * GB);
+            painter.vline(x, y..=y + tokens.px(4.0), tokens.stroke(1.0, tokens.muted));
+            let text = if tick == 0.0 { "0".to_owned() } else { format!("{}\u{2009}GB", number(tick)) };
+            let (anchor, dx) = if tick == 0.0 { (Align2::LEFT_TOP, 0.0) } else { (Align2::CENTER_TOP, 0.0) };
+            let wide = ink::text_width(painter, &text, font.clone());
+            if x + wide / 2.0 <= geometry.rect.right() {
+                ink::text(painter, pos2(x + dx, y + tokens.px(5.0)), anchor, text, font.clone(), tokens.muted);
+            }
+        }
+    }
+
+    /// The end of the card across all bars.
+    fn card(&self) {
+        let Self { painter, tokens, geometry, lang, .. } = self;
+        let x = geometry.x_of(self.card);
+        let top = geometry.rect.top() + tokens.px(20.0);
+        let bottom = geometry.rect.bottom() - tokens.px(22.0);
+        painter.vline(x, top..=bottom, tokens.stroke(2.0, tokens.ink));
+        let text = words::card(self.card, *lang);
+        let font = tokens.font(Type::NoteStrong);
+        let wide = ink::text_width(painter, &text, font.clone());
+        let anchor = if x - geometry.rect.left() > wide { Align2::RIGHT_BOTTOM } else { Align2::LEFT_BOTTOM };
+        ink::text(painter, pos2(x, top), anchor, text, font, tokens.ink);
+    }
+}
