@@ -53,6 +53,7 @@ pub mod largest_request;
 pub mod latency_cycles;
 pub mod leak_slope;
 pub mod littles_law;
+pub mod next_fix;
 pub mod oom_cause;
 pub mod op_intensity;
 pub mod peak_bandwidth;

@@ -46,6 +46,7 @@ use crate::largest_request::LargestRequest;
 use crate::latency_cycles::LatencyCycles;
 use crate::leak_slope::LeakSlope;
 use crate::littles_law::LittlesLaw;
+use crate::next_fix::NextFix;
 use crate::oom_cause::OomCause;
 use crate::op_intensity::OpIntensity;
 use crate::peak_bandwidth::PeakBandwidth;
@@ -173,6 +174,7 @@ pub const MODELS: &[Entry] = &[
     entry::<LatencyCycles>(),
     entry::<LeakSlope>(),
     entry::<LittlesLaw>(),
+    entry::<NextFix>(),
     entry::<OomCause>(),
     entry::<OpIntensity>(),
     entry::<PeakBandwidth>(),

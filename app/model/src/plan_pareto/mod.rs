@@ -13,7 +13,7 @@ mod toggles;
 mod wrap;
 
 pub use toggles::{CANONICAL, MOST_TOGGLES, Toggle, parse};
-pub use wrap::PlanPareto;
+pub use wrap::{PlanPareto, TOGGLES};
 
 use crate::bottleneck::{Machine, Work};
 use crate::pipeline_step::{self, Timing};
