@@ -151,6 +151,7 @@ pub fn figures(tape: &Tape, start: Start, mut seen: impl FnMut(usize, u64, u64))
                         now.reserved = reserved(&allocator);
                         steps.push(std::mem::take(&mut now));
                     }
+                    Mark::EmptyCache => allocator.empty_cache(),
                 }
             }
         }
@@ -181,7 +182,7 @@ pub fn rounded(tape: &Tape) -> Vec<Figures> {
         match event {
             Event::Request(item) => held += size(*item),
             Event::Free(item) => held -= size(*item),
-            Event::Mark(Mark::AfterModel) => {}
+            Event::Mark(Mark::AfterModel | Mark::EmptyCache) => {}
             Event::Mark(Mark::StepStart) => peak = held,
             Event::Mark(Mark::AfterForward) => (now.after_forward, now.peak_forward) = (held, peak),
             Event::Mark(Mark::AfterBackward) => (now.after_backward, now.peak_backward) = (held, peak),

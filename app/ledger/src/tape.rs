@@ -92,6 +92,8 @@ pub enum Mark {
     AfterStep,
     /// Gradients and loss are gone.
     StepEnd,
+    /// `torch.cuda.empty_cache()`.
+    EmptyCache,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

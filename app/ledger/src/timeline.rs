@@ -146,7 +146,7 @@ impl Timeline {
                             self.phases.push(Phase { part, from: phase_from, until: self.events.len() });
                             return;
                         }
-                        Mark::AfterModel | Mark::StepStart => part,
+                        Mark::AfterModel | Mark::StepStart | Mark::EmptyCache => part,
                     };
                     if next != part {
                         self.phases.push(Phase { part, from: phase_from, until: self.events.len() });

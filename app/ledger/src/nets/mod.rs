@@ -3,9 +3,10 @@
 mod gpt;
 mod llama;
 mod moe;
+pub(crate) mod picture;
 mod resnet;
 
-use crate::ops::Linear;
+use crate::ops::{Kernel, Linear};
 use crate::plan::{Net, Plan, Precision};
 use crate::sim::{Dtype, Output, Sim, Tensor};
 use crate::tape::Owner;
@@ -58,6 +59,28 @@ impl Params {
         Self { sizes: Vec::new(), tensors: Vec::new(), next: 0, layer: None }
     }
 
+    /// The listed parameters on the card in float32, each then converted.
+    pub fn place(&self, sim: &Sim, dtype: Dtype) -> Vec<Tensor> {
+        sim.name("parameter");
+        let put = |size: &Size, dtype| {
+            sim.enter(size.layer);
+            sim.alloc_for(size.n, dtype, Owner::Parameter)
+        };
+        let mut tensors: Vec<Tensor> = self.sizes.iter().map(|size| put(size, Dtype::F32)).collect();
+        if dtype != Dtype::F32 {
+            for (tensor, size) in tensors.iter_mut().zip(&self.sizes) {
+                *tensor = put(size, dtype);
+            }
+        }
+        sim.enter(None);
+        tensors
+    }
+
+    /// The same list, to be handed out.
+    pub fn again(self, tensors: Vec<Tensor>) -> Self {
+        Self { tensors, next: 0, ..self }
+    }
+
     /// The next parameter.
     pub fn take(&mut self, n: u64) -> Tensor {
         self.take_as(n, true, false)
@@ -101,6 +124,17 @@ impl Params {
     pub fn linear(&mut self, k: u64, c: u64, has_bias: bool) -> Linear {
         let weight = self.take(k * c);
         Linear { weight, bias: has_bias.then(|| self.take(c)), k, c, is_nf4: false }
+    }
+
+    /// What follows belongs to this layer.
+    pub fn enter(&mut self, layer: Option<usize>) {
+        self.layer = layer;
+    }
+
+    /// A convolution with a bias.
+    pub fn kernel(&mut self, inputs: u64, outputs: u64, edge: u64, stride: u64) -> Kernel {
+        let weight = self.take(inputs * outputs * edge * edge);
+        Kernel { weight, bias: self.take(outputs), inputs, outputs, edge, stride }
     }
 
     /// A parameter that adapters freeze.

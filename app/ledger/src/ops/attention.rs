@@ -18,6 +18,11 @@ impl Heads {
         !self.head_dim.is_multiple_of(8)
     }
 
+    /// Float32 partial results are this wide.
+    fn rounded_dim(self) -> u64 {
+        self.head_dim.next_multiple_of(if self.head_dim <= 128 { 32 } else { 64 })
+    }
+
     fn n(self) -> u64 {
         self.batch * self.heads * self.seq_len * self.head_dim
     }
@@ -75,6 +80,28 @@ impl Sim {
         x.view(n).with_edge(edge)
     }
 
+    /// The forward kernel alone, queries and keys of two lengths; nothing is kept.
+    pub fn flash_forward(&self, q: &Tensor, heads: Heads, keys: u64) -> Tensor {
+        self.name("flash_attention");
+        let out = self.alloc(q.n, q.dtype);
+        let n_rows = heads.batch * heads.heads * heads.seq_len;
+        let lse = self.alloc(n_rows, Dtype::F32);
+        let partial = self.flash_partial(heads, keys);
+        let (seed, offset) = (self.alloc(16, Dtype::U8), self.alloc(8, Dtype::U8));
+        drop((partial, lse, seed, offset));
+        out
+    }
+
+    /// Partial results where few heads are cut along the keys to fill the card.
+    fn flash_partial(&self, heads: Heads, keys: u64) -> Option<(Tensor, Tensor)> {
+        let n_rows = heads.batch * heads.heads * heads.seq_len;
+        let splits = flash_splits(self, heads, keys);
+        (splits > 1).then(|| {
+            let dims = heads.rounded_dim();
+            (self.scratch(4 * splits * n_rows), self.scratch(4 * splits * n_rows * dims))
+        })
+    }
+
     fn flash_kernels(&self, q: Tensor, k: Tensor, v: Tensor, heads: Heads, n_copies: usize) -> Tensor {
         self.name("flash_attention");
         let (q, k, v) = (self.lower(&q), self.lower(&k), self.lower(&v));
@@ -84,11 +111,7 @@ impl Sim {
         let out = self.alloc(q.n, q.dtype);
         let n_rows = heads.batch * heads.heads * heads.seq_len;
         let lse = self.alloc(n_rows, Dtype::F32);
-        let splits = flash_splits(self, heads);
-        let partial = (splits > 1).then(|| {
-            let dims = heads.head_dim.next_multiple_of(32);
-            (self.scratch(4 * splits * n_rows), self.scratch(4 * splits * n_rows * dims))
-        });
+        let partial = self.flash_partial(heads, heads.seq_len);
         let seed = self.alloc(16, Dtype::U8);
         let offset = self.alloc(8, Dtype::U8);
         drop(partial);
@@ -101,7 +124,7 @@ impl Sim {
             let [dq, dk, dv] = [0; 3].map(|_| sim.alloc(heads.n(), dtype));
             let rows = heads.batch * heads.heads * heads.seq_len.next_multiple_of(128);
             let sums = sim.scratch(4 * rows);
-            let accumulator = sim.scratch(4 * rows * heads.head_dim.next_multiple_of(32));
+            let accumulator = sim.scratch(4 * rows * heads.rounded_dim());
             drop((sums, accumulator));
             [Some(dq), Some(dk), Some(dv), None]
         });
@@ -189,7 +212,7 @@ impl Sim {
 
 /// In how many pieces the keys are cut so that few heads still fill the card; more than one keeps partial results.
 /// Source: flash-attention, `num_splits_heuristic`.
-fn flash_splits(sim: &Sim, heads: Heads) -> u64 {
+fn flash_splits(sim: &Sim, heads: Heads, keys: u64) -> u64 {
     let block = if heads.head_dim <= 64 {
         256
     } else if heads.head_dim <= 128 {
@@ -197,7 +220,7 @@ fn flash_splits(sim: &Sim, heads: Heads) -> u64 {
     } else {
         64
     };
-    let n_blocks = heads.seq_len.div_ceil(block);
+    let n_blocks = keys.div_ceil(block);
     let n_work = heads.batch * heads.heads * heads.seq_len.div_ceil(64);
     let n_sms = 2 * sim.card.sm_count;
     if n_work as f64 >= 0.8 * n_sms as f64 {

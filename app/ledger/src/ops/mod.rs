@@ -12,6 +12,7 @@ mod linear;
 mod loss;
 mod moe;
 mod norm;
+mod picture;
 pub(crate) mod reduce;
 mod rope;
 
@@ -19,6 +20,7 @@ pub(crate) use attention::Heads;
 pub(crate) use conv::{BatchNorm, Conv, Map};
 pub(crate) use linear::Linear;
 pub(crate) use moe::Routing;
+pub(crate) use picture::{Kernel, Picture};
 
 use crate::sim::{Grads, Tensor};
 

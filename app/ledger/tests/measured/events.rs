@@ -8,14 +8,14 @@ use std::io::Read as _;
 use vramlab_ledger::{Event, Mark, Net, Plan, record};
 
 #[derive(Clone, PartialEq, Debug)]
-enum Step {
+pub enum Step {
     Ask(u64),
     /// Sizes in order: which of a burst goes first does not matter.
     Free(Vec<u64>),
     Mark(String),
 }
 
-fn push_free(out: &mut Vec<Step>, bytes: u64) {
+pub fn push_free(out: &mut Vec<Step>, bytes: u64) {
     if let Some(Step::Free(list)) = out.last_mut() {
         list.push(bytes);
         list.sort_unstable();
@@ -71,7 +71,7 @@ fn ours(plan: &Plan, has_transients: bool) -> Vec<Step> {
             Event::Free(id) => push_free(&mut out, bytes(id)),
             Event::Mark(Mark::StepStart) if step > 0 => {}
             Event::Mark(mark) => out.push(Step::Mark(match mark {
-                Mark::AfterModel => "model".to_owned(),
+                Mark::AfterModel | Mark::EmptyCache => "model".to_owned(),
                 Mark::StepStart => "inputs".to_owned(),
                 Mark::AfterForward => format!("forward{step}"),
                 Mark::AfterBackward => format!("backward{step}"),
@@ -89,8 +89,8 @@ fn ours(plan: &Plan, has_transients: bool) -> Vec<Step> {
     out
 }
 
-fn records(name: &str) -> Vec<Value> {
-    let path = format!("{}/../../tests/data/train_peaks/{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
+pub fn records(name: &str) -> Vec<Value> {
+    let path = format!("{}/../../tests/data/{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
     let packed = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let mut text = String::new();
     flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut text).expect("gzip");
@@ -127,11 +127,11 @@ fn check(name: &str, n: usize) {
 
 #[test]
 fn every_recorded_event_is_foreseen() {
-    check("events", 32);
+    check("train_peaks/events", 32);
 }
 
 /// Other blocks, 8-bit states and 4-bit weights.
 #[test]
 fn every_event_beside_the_beaten_track_is_foreseen() {
-    check("odd_events", 26);
+    check("train_peaks/odd_events", 26);
 }

@@ -5,3 +5,4 @@ mod configs;
 mod events;
 mod given;
 mod kept;
+mod pictures;
