@@ -22,4 +22,4 @@ pub use plan::{Attention, Extras, Net, Norm, Optimizer, Plan, PlanError, Precisi
 pub use replay::{Figures, Place, Start, figures, rounded};
 pub use run::{Run, record};
 pub use tape::{Event, Item, Mark, Owner, Tape};
-pub use timeline::{Band, Holder, Part, Peak, Phase, Timeline, live_at};
+pub use timeline::{Band, Holder, Part, Peak, Phase, Timeline, live_at, live_on};

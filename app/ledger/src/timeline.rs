@@ -2,7 +2,7 @@
 
 use crate::replay::{Figures, Start, figures};
 use crate::run::Run;
-use crate::tape::{Event, Item, Mark, Owner};
+use crate::tape::{Event, Item, Mark, Owner, Tape};
 
 /// Whose bytes a band holds; what the allocator could not split off a block belongs to nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,12 +103,17 @@ const N_LARGEST: usize = 12;
 impl Timeline {
     /// The timeline of step `step` of a run: 0, the first, or 1, the steady state.
     pub fn new(run: &Run, start: Start, step: usize) -> Self {
-        let mut allocated = vec![0; run.tape.events.len()];
+        Self::of(&run.tape, start, step)
+    }
+
+    /// The same of a tape alone.
+    pub fn of(tape: &Tape, start: Start, step: usize) -> Self {
+        let mut allocated = vec![0; tape.events.len()];
         let mut reserved = allocated.clone();
-        let (after_model, steps) = figures(&run.tape, start, |idx, live, held| {
+        let (after_model, steps) = figures(tape, start, |idx, live, held| {
             (allocated[idx], reserved[idx]) = (live, held);
         });
-        let starts = run.tape.events.iter().enumerate().filter(|(_, event)| **event == Event::Mark(Mark::StepStart));
+        let starts = tape.events.iter().enumerate().filter(|(_, event)| **event == Event::Mark(Mark::StepStart));
         let from = starts.map(|(idx, _)| idx).nth(step).unwrap_or(0);
         let mut this = Self {
             events: Vec::new(),
@@ -120,19 +125,19 @@ impl Timeline {
             figures: steps.get(step).copied().unwrap_or_default(),
             after_model,
         };
-        this.fill(run, from, &allocated, &reserved);
-        this.find_peak(run);
+        this.fill(tape, from, &allocated, &reserved);
+        this.find_peak(tape);
         this
     }
 
-    fn fill(&mut self, run: &Run, from: usize, allocated: &[u64], reserved: &[u64]) {
+    fn fill(&mut self, tape: &Tape, from: usize, allocated: &[u64], reserved: &[u64]) {
         let mut held = [0_u64; Owner::ALL.len()];
         let mut part = Part::Forward;
         let mut phase_from = 0;
-        for (idx, event) in run.tape.events.iter().enumerate() {
+        for (idx, event) in tape.events.iter().enumerate() {
             match event {
                 Event::Request(id) | Event::Free(id) => {
-                    let item = &run.tape.items[*id as usize];
+                    let item = &tape.items[*id as usize];
                     let size = item.bytes.next_multiple_of(GRAIN);
                     let of = &mut held[item.owner as usize];
                     *of = if matches!(event, Event::Request(_)) { *of + size } else { *of - size };
@@ -173,16 +178,16 @@ impl Timeline {
         }
     }
 
-    fn find_peak(&mut self, run: &Run) {
+    fn find_peak(&mut self, tape: &Tape) {
         let highest = self.allocated.iter().copied().max().unwrap_or(0);
         let at = self.allocated.iter().position(|bytes| *bytes == highest).unwrap_or(0);
         let part = self.phases.iter().find(|phase| (phase.from..phase.until).contains(&at));
         let tape_idx = self.events.get(at).copied().unwrap_or(0);
-        let item = match run.tape.events.get(tape_idx) {
-            Some(Event::Request(id) | Event::Free(id)) => run.tape.items[*id as usize],
+        let item = match tape.events.get(tape_idx) {
+            Some(Event::Request(id) | Event::Free(id)) => tape.items[*id as usize],
             _ => NOTHING,
         };
-        let mut largest = live_at(run, tape_idx);
+        let mut largest = live_on(tape, tape_idx);
         largest.truncate(N_LARGEST);
         self.peak = Peak { at, bytes: highest, part: part.map_or(Part::Forward, |phase| phase.part), item, largest };
     }
@@ -205,15 +210,20 @@ const NOTHING: Item = Item { bytes: 0, owner: Owner::Temporary, layer: None, op:
 
 /// What is live after an event of the tape, largest first.
 pub fn live_at(run: &Run, tape_idx: usize) -> Vec<Item> {
-    let mut is_live = vec![false; run.tape.items.len()];
-    for event in run.tape.events.iter().take(tape_idx + 1) {
+    live_on(&run.tape, tape_idx)
+}
+
+/// The same on a tape alone.
+pub fn live_on(tape: &Tape, tape_idx: usize) -> Vec<Item> {
+    let mut is_live = vec![false; tape.items.len()];
+    for event in tape.events.iter().take(tape_idx + 1) {
         match event {
             Event::Request(id) => is_live[*id as usize] = true,
             Event::Free(id) => is_live[*id as usize] = false,
             Event::Mark(_) => {}
         }
     }
-    let live = run.tape.items.iter().zip(is_live).filter(|(_, is_live)| *is_live);
+    let live = tape.items.iter().zip(is_live).filter(|(_, is_live)| *is_live);
     let mut out: Vec<Item> = live.map(|(item, _)| *item).collect();
     out.sort_by_key(|item| std::cmp::Reverse(item.bytes));
     out

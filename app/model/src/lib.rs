@@ -36,6 +36,7 @@ pub mod cpu_stride;
 pub mod cpu_transpose;
 pub mod decode_floor;
 pub mod diffusion_peak;
+pub mod diffusion_step;
 pub mod divergence;
 pub mod divergent_paths;
 pub mod false_sharing;

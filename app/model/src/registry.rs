@@ -30,6 +30,7 @@ use crate::cpu_stride::CpuStride;
 use crate::cpu_transpose::CpuTranspose;
 use crate::decode_floor::DecodeFloor;
 use crate::diffusion_peak::DiffusionPeak;
+use crate::diffusion_step::DiffusionStep;
 use crate::divergence::Divergence;
 use crate::divergent_paths::DivergentPaths;
 use crate::false_sharing::FalseSharing;
@@ -195,6 +196,7 @@ pub const MODELS: &[Entry] = &[
     entry::<StridedBandwidth>(),
     entry::<ThreadIndex>(),
     entry::<TrainingStep>(),
+    entry::<DiffusionStep>(),
     entry::<TransposeModel>(),
     entry::<Utilisation>(),
     entry::<Weights>(),
