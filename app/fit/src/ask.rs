@@ -156,6 +156,8 @@ pub struct Train {
     pub offload: bool,
     /// Attention written out, with its T × T matrices.
     pub math: bool,
+    /// What several cards share: 0 nothing (each a copy), 1 optimizer states, 2 gradients too, 3 parameters too.
+    pub zero: u64,
 }
 
 impl Default for Serve {
@@ -179,9 +181,13 @@ impl Default for Train {
             nf4: false,
             offload: false,
             math: false,
+            zero: MOST_ZERO,
         }
     }
 }
+
+/// ZeRO's last stage: everything is shared.
+pub const MOST_ZERO: u64 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Work {
@@ -192,7 +198,7 @@ pub enum Work {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ask {
     pub card: Card,
-    /// Cards that share one copy of the model: by heads and widths when serving, by shards when training.
+    /// Cards that share one copy of the model: by heads and widths when serving, by shards, or by what `zero` says, when training.
     pub n_cards: u64,
     /// Bytes of each card that may be used.
     pub budget: Option<u64>,
@@ -236,6 +242,7 @@ impl Ask {
                 in_range("seq-len", train.seq_len, 1, 1 << 24)?;
                 in_range("loss-chunks", train.loss_chunks, 1, 1 << 20)?;
                 in_range("accumulation", train.accumulation, 1, 1 << 20)?;
+                in_range("zero", train.zero, 0, MOST_ZERO)?;
                 train.lora.map_or(Ok(()), |rank| in_range("lora", rank, 1, 1 << 16))
             }
         }

@@ -263,7 +263,7 @@ fn say(arch: &Architecture, ask: &Ask, train: &Train, b: &Bytes, all: u128, trai
 }
 
 /// What the allocator reserves beyond what is allocated: 2 to 14 % in six recorded runs on an H200, 8 % in the middle.
-fn reserve(total: u64) -> Item {
+pub(super) fn reserve(total: u64) -> Item {
     Item::new(
         Owner::Reserve,
         total / 100 * 8,

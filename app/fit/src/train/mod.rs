@@ -1,9 +1,11 @@
 //! What a training step holds on one card at its fullest moment.
 //!
-//! `tape.rs` asks the operation tape of the ledger where the model is one that it plays; `closed.rs` is the closed formula
-//! for all others, for shards over several cards and for what the tape does not know. Each item says which of the two it is.
+//! `tape.rs` asks the operation tape of the ledger where the model is one that it plays: through the allocator where everything
+//! lies on one card, and by `split.rs` where cards share it, the host holds a part or the loss comes in pieces. `closed.rs` is
+//! the closed formula for all other models. Each item says how it was found.
 
 mod closed;
+mod split;
 mod tape;
 
 use crate::ask::{Ask, Train};

@@ -1,14 +1,18 @@
 //! The operation tape of the ledger, where it plays the model: every request of a step through the caching allocator.
 //!
-//! It plays the GPT block and the Llama block on one card. Biases of q, k and v, and positions beyond the sequence, are
-//! not on it; a model whose parameters differ by more than half a percent for such reasons goes to the closed formula.
+//! It plays the GPT block and the Llama block with what Qwen, Mixtral and Gemma add: grouped heads of any width, biases of q, k
+//! and v, norms on heads and behind each half, a tied head, experts. Positions beyond the sequence are not on it; a model
+//! whose parameters differ by more than half a percent for such reasons goes to the closed formula.
 
+use super::split;
 use crate::ask::{Ask, Optimizer, Precision, Train};
 use crate::items::{self, Certainty, Item, Owner, Sums};
+use std::cell::RefCell;
+use std::rc::Rc;
 use vramlab_ledger as ledger;
-use vramlab_ledger::{Holder, Part, Plan, Start, Timeline};
+use vramlab_ledger::{Extras, Holder, Net, Part, Plan, Run, Start, Timeline};
 use vramlab_modelfile::arch::Family;
-use vramlab_modelfile::{Field, Model, parts};
+use vramlab_modelfile::{Architecture, Field, Model, parts};
 use vramlab_units::Localized;
 
 /// Parameters that may be missing from the tape, as a share of all.
@@ -18,32 +22,77 @@ const MOST_LAYERS: u64 = 160;
 
 /// The step by its tape; nothing where the tape does not know the model or the way of training.
 pub fn sums(model: &Model, ask: &Ask, train: &Train) -> Option<Sums> {
-    let plan = plan(model, ask, train)?;
+    let plan = plan(model, train)?;
     let n_params = parts::n_params(&parts::parts(&model.arch).ok()?);
-    let run = ledger::record(&plan).ok()?;
+    let run = recorded(&plan)?;
     let adapters = if plan.lora_rank > 0 { run.n_trained } else { 0 };
     let missed = (run.n_params as f64 - adapters as f64 - n_params as f64).abs() / n_params as f64;
     if missed > MISSED {
         return None;
     }
-    let timeline = Timeline::new(&run, Start::default(), 1);
-    Some(told(&timeline, &plan, model.arch.flag(Field::QkvBias)))
+    let is_whole = ask.n_cards == 1 && train.loss_chunks == 1 && !train.offload;
+    let mut sums =
+        if is_whole { told(&Timeline::new(&run, Start::default(), 1)) } else { split::sums(&run, ask, train) };
+    remarks(&model.arch, &plan, &mut sums);
+    Some(sums)
+}
+
+/// Tapes that are kept: a search over cards and budgets asks for the same ones again and again.
+const MOST_KEPT: usize = 4;
+
+thread_local! {
+    static KEPT: RefCell<Vec<(Plan, Rc<Run>)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The tape of a plan, from the last few if it is among them.
+fn recorded(plan: &Plan) -> Option<Rc<Run>> {
+    let known = KEPT.with_borrow(|kept| kept.iter().find(|(of, _)| of == plan).map(|(_, run)| Rc::clone(run)));
+    if known.is_some() {
+        return known;
+    }
+    let run = Rc::new(ledger::record(plan).ok()?);
+    KEPT.with_borrow_mut(|kept| {
+        kept.truncate(MOST_KEPT - 1);
+        kept.insert(0, (plan.clone(), Rc::clone(&run)));
+    });
+    Some(run)
+}
+
+/// Network, feed-forward width and extras of a model that the tape plays.
+fn kind(arch: &Architecture) -> Option<(Net, u64, Extras)> {
+    let width = arch.get(Field::Intermediate);
+    let gemma = |names: &[&str]| names.contains(&arch.model_type.as_str());
+    let mut extras = Extras { has_qkv_bias: arch.flag(Field::QkvBias), ..Extras::default() };
+    match arch.family? {
+        Family::Gpt2 if width? == 4 * arch.get(Field::Hidden)? => Some((Net::Gpt, width?, Extras::default())),
+        Family::Llama => {
+            extras.has_head_norms = gemma(&["qwen3", "qwen3_moe"]);
+            let n_moe = arch.layers.iter().filter(|layer| layer.has_experts).count();
+            if n_moe == 0 {
+                return Some((Net::Llama, width?, extras));
+            }
+            let is_pure = n_moe == arch.layers.len() && arch.get(Field::SharedIntermediate).unwrap_or(0) == 0;
+            is_pure.then_some((Net::Moe, arch.get(Field::ExpertIntermediate)?, extras))
+        }
+        Family::Gemma => {
+            extras.is_scaled = true;
+            extras.has_post_norms = arch.model_type != "gemma";
+            extras.has_head_norms = gemma(&["gemma3", "gemma3_text"]);
+            extras.is_capped = arch.model_type == "gemma2";
+            Some((Net::Llama, width?, extras))
+        }
+        _ => None,
+    }
 }
 
 /// The run of the ledger that this training is.
-fn plan(model: &Model, ask: &Ask, train: &Train) -> Option<Plan> {
+fn plan(model: &Model, train: &Train) -> Option<Plan> {
     let arch = &model.arch;
     let get = |field| arch.get(field);
-    let net = match arch.family? {
-        Family::Gpt2 if get(Field::Intermediate)? == 4 * get(Field::Hidden)? => ledger::Net::Gpt,
-        Family::Llama if get(Field::Experts).is_none() => ledger::Net::Llama,
-        _ => return None,
-    };
-    let (hidden, heads) = (get(Field::Hidden)?, get(Field::Heads)?);
-    let is_plain = get(Field::HeadDim)? * heads == hidden && get(Field::VisionLayers).is_none();
-    let is_local = ask.n_cards == 1 && train.loss_chunks == 1 && !train.offload;
-    let layers = get(Field::Layers)?;
-    if !is_plain || !is_local || layers > MOST_LAYERS {
+    let (net, ffn, extras) = kind(arch)?;
+    let (hidden, heads, layers) = (get(Field::Hidden)?, get(Field::Heads)?, get(Field::Layers)?);
+    let head_dim = get(Field::HeadDim)?;
+    if get(Field::VisionLayers).is_some() || layers > MOST_LAYERS {
         return None;
     }
     Some(Plan {
@@ -52,7 +101,13 @@ fn plan(model: &Model, ask: &Ask, train: &Train) -> Option<Plan> {
         hidden,
         heads,
         kv_heads: get(Field::KvHeads)?,
-        ffn: get(Field::Intermediate)?,
+        head_size: if head_dim * heads == hidden { 0 } else { head_dim },
+        extras,
+        ffn,
+        experts: get(Field::Experts).unwrap_or(1),
+        top_k: get(Field::ActiveExperts).unwrap_or(1),
+        // Every token finds room and no place stays empty.
+        capacity_factor: 1.0,
         vocab: get(Field::Vocab)?,
         seq_len: train.seq_len,
         batch: train.batch,
@@ -79,7 +134,7 @@ fn plan(model: &Model, ask: &Ask, train: &Train) -> Option<Plan> {
 }
 
 /// The owners at the peak, and what the allocator held beyond it.
-fn told(timeline: &Timeline, plan: &Plan, has_bias: bool) -> Sums {
+fn told(timeline: &Timeline) -> Sums {
     let held = timeline.at(timeline.peak.at);
     let of =
         |wanted: &[Holder]| held.iter().filter(|(holder, _)| wanted.contains(holder)).map(|(_, bytes)| bytes).sum();
@@ -122,20 +177,41 @@ fn told(timeline: &Timeline, plan: &Plan, has_bias: bool) -> Sums {
         "held by the allocator beyond that, with 68 MiB of library workspaces",
     ));
     sums.items.push(items::context());
-    if has_bias && plan.net == ledger::Net::Llama {
-        sums.notes.push(Localized::both("q、k、v 的偏置没有算进来", "biases of q, k and v are not counted"));
-    }
     sums
 }
 
+/// What the tape takes differently from the model.
+fn remarks(arch: &Architecture, plan: &Plan, sums: &mut Sums) {
+    if plan.net == Net::Moe {
+        sums.notes.push(Localized::both(
+            "专家按每个 token 都分到、没有空位算；分得不均时要得更多",
+            "experts are counted with every token placed and no place empty; an uneven spread takes more",
+        ));
+    }
+    if plan.extras.is_capped {
+        sums.notes.push(Localized::both(
+            "注意力分数的 tanh 上限按融合内核算；逐步写出的注意力要得多得多",
+            "the cap on attention scores is taken to be inside a fused kernel; written out, attention takes far more",
+        ));
+    }
+    if arch.flag(Field::OutBias) && plan.net != Net::Gpt {
+        sums.notes
+            .push(Localized::both("注意力输出的偏置没有算进来", "biases of the attention's output are not counted"));
+    }
+}
+
 fn moment(timeline: &Timeline) -> Localized {
-    let (zh, en) = match timeline.peak.part {
+    moment_words(timeline.peak.part, timeline.peak.item.op)
+}
+
+/// Phase and operation of the fullest moment.
+pub(super) fn moment_words(part: Part, op: &str) -> Localized {
+    let (zh, en) = match part {
         Part::Forward => ("前向", "forward"),
         Part::Backward => ("反向", "backward"),
         Part::Step => ("优化器更新", "the optimizer's update"),
         Part::Zero => ("清梯度", "zeroing the gradients"),
     };
-    let op = timeline.peak.item.op;
     if op.is_empty() {
         return Localized::both(zh, en);
     }
