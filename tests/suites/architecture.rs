@@ -10,7 +10,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     // Tools for contributors, never shipped. `bindgen` makes the page's files: the text version and the list of what is fetched.
     ("xtask", &[]),
     ("bindgen", &["units", "model", "lesson", "content"]),
-    ("model", &["units", "alloc", "ledger", "modelfile", "train"]),
+    ("model", &["units", "alloc", "ledger", "modelfile", "train", "serve", "codec"]),
     ("trace", &["units"]),
     ("lesson", &["units"]),
     ("sniff", &["units", "trace"]),

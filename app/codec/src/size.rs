@@ -62,8 +62,10 @@ pub fn grouped(shape: Shape, bits: u64, group: u64, scale_bits: u64, zero_bits: 
 /// A GPTQ checkpoint of a layer with `k` inputs and `n` outputs, in 32-bit words: `qweight [k·b/32, n]`, `qzeros [k/g, n·b/32]`,
 /// `scales [k/g, n]` in half precision, `g_idx [k]`.
 pub fn gptq(k: u64, n: u64, bits: u64, group: u64) -> Result<Size, Problem> {
-    packs(k, "k", 32 / bits)?;
-    packs(n, "n", 32 / bits)?;
+    // Three bits pack thirty-two values into three words.
+    let pack = if bits == 3 { 32 } else { 32 / bits.max(1) };
+    packs(k, "k", pack)?;
+    packs(n, "n", pack)?;
     packs(k, "k", group)?;
     let groups = u128::from(k / group);
     let (k, n, bits) = (u128::from(k), u128::from(n), u128::from(bits));

@@ -43,6 +43,7 @@ pub mod false_sharing;
 mod fields;
 pub mod fit_batch;
 pub mod gustafson;
+pub mod inference;
 pub mod intensity_knee;
 pub mod keep_recompute_offload;
 pub mod kv_cache;

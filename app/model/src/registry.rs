@@ -36,6 +36,28 @@ use crate::divergent_paths::DivergentPaths;
 use crate::false_sharing::FalseSharing;
 use crate::fit_batch::FitBatch;
 use crate::gustafson::Gustafson;
+use crate::inference::attention_io::AttentionIo;
+use crate::inference::bf16_entropy::Bf16Entropy;
+use crate::inference::block_tables::BlockTables;
+use crate::inference::codec_payoff::CodecPayoff;
+use crate::inference::engine_capacity::EngineCapacity;
+use crate::inference::engine_log::EngineLog;
+use crate::inference::fp_block::FpBlock;
+use crate::inference::kv_mistakes::KvMistakes;
+use crate::inference::online_softmax::OnlineSoftmax;
+use crate::inference::outlier_error::OutlierError;
+use crate::inference::prefix_pool::Prefix;
+use crate::inference::quant_size::QuantSize;
+use crate::inference::quant_values::QuantValues;
+use crate::inference::schedule::Schedule;
+use crate::inference::serve_stream::ServeStream;
+use crate::inference::sparse_24::Sparse24;
+use crate::inference::sparse_allreduce::SparseAllreduce;
+use crate::inference::sparse_size::SparseSize;
+use crate::inference::speculative::Speculative;
+use crate::inference::step_time::StepTimeModel;
+use crate::inference::topk_descent::TopkDescent;
+use crate::inference::topk_feedback::TopkFeedback;
 use crate::intensity_knee::IntensityKnee;
 use crate::keep_recompute_offload::KeepRecomputeOffload;
 use crate::kv_cache::KvCache;
@@ -136,11 +158,14 @@ pub const MODELS: &[Entry] = &[
     entry::<AmdahlParts>(),
     entry::<AosSoa>(),
     entry::<Arena>(),
+    entry::<AttentionIo>(),
     entry::<BankConflicts>(),
     entry::<BatchKnee>(),
     entry::<BenchDraw>(),
     entry::<BenchStats>(),
+    entry::<Bf16Entropy>(),
     entry::<BfcAllocator>(),
+    entry::<BlockTables>(),
     entry::<Bottleneck>(),
     entry::<BufferReuse>(),
     entry::<BytesInFlight>(),
@@ -152,6 +177,7 @@ pub const MODELS: &[Entry] = &[
     entry::<CheckpointSlots>(),
     entry::<ClosedFormulaStep>(),
     entry::<Coalescing>(),
+    entry::<CodecPayoff>(),
     entry::<CompareRuns>(),
     entry::<ControlCheck>(),
     entry::<CpuAosSoa>(),
@@ -159,15 +185,20 @@ pub const MODELS: &[Entry] = &[
     entry::<CpuTranspose>(),
     entry::<DecodeFloor>(),
     entry::<DiffusionPeak>(),
+    entry::<DiffusionStep>(),
     entry::<Divergence>(),
     entry::<DivergentPaths>(),
+    entry::<EngineCapacity>(),
+    entry::<EngineLog>(),
     entry::<FalseSharing>(),
     entry::<FitBatch>(),
+    entry::<FpBlock>(),
     entry::<Gustafson>(),
     entry::<IntensityKnee>(),
     entry::<KeepRecomputeOffload>(),
     entry::<KvCache>(),
     entry::<KvCapacity>(),
+    entry::<KvMistakes>(),
     entry::<KvPaging>(),
     entry::<KvWaste>(),
     entry::<LargestBatch>(),
@@ -176,27 +207,40 @@ pub const MODELS: &[Entry] = &[
     entry::<LeakSlope>(),
     entry::<LittlesLaw>(),
     entry::<NextFix>(),
+    entry::<OnlineSoftmax>(),
     entry::<OomCause>(),
     entry::<OpIntensity>(),
+    entry::<OutlierError>(),
     entry::<PeakBandwidth>(),
     entry::<PipelineStep>(),
     entry::<PlanPareto>(),
     entry::<PolicyReplay>(),
+    entry::<Prefix>(),
+    entry::<QuantSize>(),
+    entry::<QuantValues>(),
     entry::<Quantise>(),
     entry::<Reconcile>(),
     entry::<Roofline>(),
     entry::<SamplePlan>(),
     entry::<SanitizerMatrix>(),
+    entry::<Schedule>(),
     entry::<SeededReplay>(),
     entry::<SegmentCheck>(),
+    entry::<ServeStream>(),
     entry::<SharedCard>(),
     entry::<SizeRounding>(),
     entry::<SmallTraining>(),
+    entry::<Sparse24>(),
+    entry::<SparseAllreduce>(),
+    entry::<SparseSize>(),
+    entry::<Speculative>(),
+    entry::<StepTimeModel>(),
     entry::<StreamPool>(),
     entry::<StridedBandwidth>(),
     entry::<ThreadIndex>(),
+    entry::<TopkDescent>(),
+    entry::<TopkFeedback>(),
     entry::<TrainingStep>(),
-    entry::<DiffusionStep>(),
     entry::<TransposeModel>(),
     entry::<Utilisation>(),
     entry::<Weights>(),
