@@ -145,6 +145,9 @@ pub const LEVERS: &[Lever] = &[
             })
         },
         cost: |model, ask, changed| {
+            if ask.card.gb_per_s.is_none() {
+                return unknown_time();
+            }
             let secs = moved(model, ask, changed) / (PCIE_GB_PER_S * 1e9);
             Localized::both(
                 format!("每一步都要从 PCIe 读回：按 {PCIE_GB_PER_S} GB/s 至少多 {:.0} ms", secs * 1e3),
@@ -273,14 +276,12 @@ pub const LEVERS: &[Lever] = &[
         title: Text::new("优化器状态放到主机内存", "optimizer state in host memory"),
         apply: |_, ask| train(ask, |work| (!work.offload).then_some(Train { offload: true, ..*work })),
         cost: |model, ask, changed| {
+            if ask.card.bf16_tflop_per_s.is_none() {
+                return unknown_time();
+            }
             let secs = transfer(model, ask, changed);
             let percent = offload_percent(model, ask, changed);
-            // Beside the step's own time, where the card's peak is known.
-            let (zh, en) = if percent > 0.0 {
-                (format!("，约为一步的 {percent:.0} %"), format!(", about {percent:.0} % of it"))
-            } else {
-                Default::default()
-            };
+            let (zh, en) = (format!("，约为一步的 {percent:.0} %"), format!(", about {percent:.0} % of it"));
             Localized::both(
                 format!("梯度下行、参数上行：按 {PCIE_GB_PER_S} GB/s 每步至少 {secs:.2} s{zh}"),
                 format!("gradients down, parameters up: at {PCIE_GB_PER_S} GB/s at least {secs:.2} s a step{en}"),
@@ -312,6 +313,25 @@ pub const LEVERS: &[Lever] = &[
     },
 ];
 
+/// A bare size has no link and no speed.
+fn unknown_time() -> Localized {
+    Localized::both(
+        "要多久说不准：只给了大小，没说是哪张卡。用卡名再问一次，例如 --gpu rtx4090",
+        "how long that takes is not known: a size alone has no link and no speed. Ask with a card's name, such as --gpu rtx4090",
+    )
+}
+
+/// Whether the time of an offload can be told for this card.
+pub fn knows_time(ask: &Ask) -> bool {
+    match ask.work {
+        Work::Serve(_) => ask.card.gb_per_s.is_some(),
+        Work::Train(_) => ask.card.bf16_tflop_per_s.is_some(),
+    }
+}
+
+/// What an offload of unknown time counts in a search: it comes last.
+const LAST_PERCENT: f64 = 1000.0;
+
 /// Bytes that a lever takes off the card.
 fn moved(model: &Model, ask: &Ask, changed: &Ask) -> f64 {
     let total = |ask: &Ask| answer::quick(model, ask).map_or(0, |sums| sums.total());
@@ -321,7 +341,7 @@ fn moved(model: &Model, ask: &Ask, changed: &Ask) -> f64 {
 /// Time over PCIe beside one reading of all weights from the card's own memory, which a step of decoding cannot go below.
 fn host_percent(model: &Model, ask: &Ask, changed: &Ask) -> f64 {
     let all = answer::quick(model, ask).map_or(0, |sums| sums.of(crate::Owner::Weights)) as f64;
-    let Some(peak) = ask.card.gb_per_s.filter(|_| all > 0.0) else { return 1000.0 };
+    let Some(peak) = ask.card.gb_per_s.filter(|_| all > 0.0) else { return LAST_PERCENT };
     100.0 * (moved(model, ask, changed) / PCIE_GB_PER_S) / (all / peak)
 }
 
@@ -340,7 +360,7 @@ fn offload_percent(model: &Model, ask: &Ask, changed: &Ask) -> f64 {
     let (Work::Train(work), Some(peak), Some(flop)) =
         (&ask.work, ask.card.bf16_tflop_per_s, weights::flop_per_token(model))
     else {
-        return 0.0;
+        return LAST_PERCENT;
     };
     let tokens = (work.batch * work.seq_len * work.accumulation) as f64;
     let step = 3.0 * flop * tokens / (peak * 1e12 * STEP_EFFICIENCY);

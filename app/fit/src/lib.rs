@@ -18,8 +18,8 @@ mod train;
 mod weights;
 mod words;
 
-pub use answer::{Answer, Fits, Limit, Tried, answer, sums};
-pub use ask::{Ask, Card, Optimizer, Precision, Scenario, Serve, Train, Work};
+pub use answer::{Answer, Fits, Limit, Tried, answer, quick, sums};
+pub use ask::{Ask, Card, MOST_ZERO, Optimizer, Precision, Scenario, Serve, Train, Work};
 pub use instead::Enough;
 pub use items::{Certainty, Item, Owner, Sums};
 pub use levers::{LEVERS, Lever};

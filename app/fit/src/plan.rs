@@ -7,7 +7,7 @@
 
 use crate::answer::{self, Fits};
 use crate::ask::Ask;
-use crate::levers::{LEVERS, Lever};
+use crate::levers::{self, LEVERS, Lever};
 use vramlab_modelfile::Model;
 use vramlab_units::Localized;
 
@@ -54,6 +54,12 @@ impl Plan {
         self.percent += percent;
         self.ask = next;
         self.price = self.percent + self.n_checks as f64 * self.ask.scenario.check_points();
+    }
+
+    /// Whether its extra time is known: not where it offloads from a card of which only the size was given.
+    pub fn is_time_known(&self) -> bool {
+        let offloads = |step: &Step| step.lever.id.starts_with("offload");
+        levers::knows_time(&self.ask) || !self.steps.iter().any(offloads)
     }
 
     pub(crate) fn pulls(&self) -> Pulls {

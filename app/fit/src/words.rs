@@ -3,11 +3,23 @@
 use crate::answer::{Answer, Limit};
 use crate::ask::Work;
 use crate::instead::SLOW_PERCENT;
+use crate::plan::Plan;
 use vramlab_units::{Bytes, Localized, show};
 
 /// `1 request`, `2 requests`.
 fn count(n: u64, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+impl Plan {
+    /// The extra time, or that nobody can tell.
+    pub fn time_words(&self) -> Localized {
+        if !self.is_time_known() {
+            return Localized::both("多花多少时间说不准", "how much more time is not known");
+        }
+        let percent = self.percent;
+        Localized::both(format!("估计多花 {percent:.0} % 的时间"), format!("about {percent:.0} % more time"))
+    }
 }
 
 impl Answer {
@@ -56,6 +68,10 @@ impl Answer {
     /// Why there is no plan, or what its slowness means.
     pub fn plan_words(&self) -> Option<Localized> {
         match (&self.plan, &self.ask.work) {
+            (Some(plan), _) if !plan.is_time_known() => Some(Localized::both(
+                "装得下；要多花多少时间说不准，因为只给了大小，没说是哪张卡。另一条路：",
+                "It fits; how much longer it takes is not known, since only a size was given, not a card. Another way:",
+            )),
             (Some(plan), _) if plan.percent > SLOW_PERCENT => {
                 let times = 1.0 + plan.percent / 100.0;
                 Some(Localized::both(

@@ -397,3 +397,30 @@ fn a_70b_training_question_takes_no_time() {
     let got = fit(&model, &question);
     println!("a whole answer: {:?}, {} levers", start.elapsed(), got.levers.len());
 }
+
+/// A bare size has neither link nor speed: an offload comes last, its time is called unknown, and a named card's is told.
+#[test]
+fn a_bare_size_promises_no_time() {
+    let model = config("llama-3.2-1b");
+    let bare = Card { gb_per_s: None, bf16_tflop_per_s: None, ..card(24) };
+    for work in [Work::Train(Train { precision: Precision::Bf16, ..Train::default() }), Work::Serve(SERVE)] {
+        let of = |card: Card, budget: u64| Ask { card, budget: Some(budget << 20), ..ask(24, work) };
+        let found = (1..=24).rev().find_map(|gib| {
+            let got = fit(&model, &of(bare.clone(), gib * 512));
+            got.plan
+                .clone()
+                .filter(|plan| plan.steps.iter().any(|step| step.lever.id.starts_with("offload")))
+                .map(|plan| (got, plan))
+        });
+        let (got, plan) = found.expect("a budget that only an offload meets");
+        assert!(!plan.is_time_known());
+        assert!(got.plan_words().unwrap().get(Lang::En).contains("is not known"));
+        let told = |got: &Answer| {
+            let lever = got.levers.iter().find(|tried| tried.lever.id.starts_with("offload")).unwrap();
+            lever.cost.get(Lang::En).to_owned()
+        };
+        assert!(told(&got).contains("not known"), "{}", told(&got));
+        let named = fit(&model, &of(card(24), got.ask.budget.unwrap() >> 20));
+        assert!(told(&named).contains("at 25 GB/s"), "{}", told(&named));
+    }
+}

@@ -16,7 +16,7 @@ struct Level {
 }
 
 enum Part {
-    Level(Level),
+    Level(Box<Level>),
     Down(Kernel),
     Up(Up),
 }
@@ -57,7 +57,7 @@ impl Unet {
         for (level, width) in WIDTHS.into_iter().enumerate() {
             params.enter(Some(level));
             for _ in 0..BLOCKS {
-                downs.push(Part::Level(Level::new(params, config, x, width, level < last)));
+                downs.push(Part::Level(Box::new(Level::new(params, config, x, width, level < last))));
                 x = width;
                 skips.push(x);
             }
@@ -74,7 +74,7 @@ impl Unet {
             params.enter(Some(level));
             for _ in 0..=BLOCKS {
                 let inputs = x + skips.pop().unwrap_or_default();
-                ups.push(Part::Level(Level::new(params, config, inputs, width, level < last)));
+                ups.push(Part::Level(Box::new(Level::new(params, config, inputs, width, level < last))));
                 x = width;
             }
             if level > 0 {
