@@ -424,3 +424,18 @@ fn a_bare_size_promises_no_time() {
         assert!(told(&named).contains("at 25 GB/s"), "{}", told(&named));
     }
 }
+
+/// Ultra-Scale Playbook, `dp_ourjourney_memoryusage`, Llama 3 8B: parameters and gradients in bfloat16 14.957 GiB each (cut, not
+/// rounded), float32 states of Adam 59.83 GiB; on the tape's own sums.
+#[test]
+fn the_playbook_s_eight_billion() {
+    let model = config("llama-3-8b");
+    let of = |precision| {
+        let train = Train { precision, seq_len: 64, math: true, ..Train::default() };
+        fit(&model, &ask(200, Work::Train(train))).sums
+    };
+    let gib = |bytes: u64, digits: f64| (bytes as f64 / (1_u64 << 30) as f64 * digits).floor() / digits;
+    let half = of(Precision::Bf16);
+    assert_eq!((gib(half.of(Owner::Weights), 1e3), gib(half.of(Owner::Gradients), 1e3)), (14.957, 14.957));
+    assert_eq!(gib(of(Precision::Fp32).of(Owner::Optimizer), 1e2), 59.83);
+}

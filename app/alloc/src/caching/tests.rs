@@ -68,6 +68,22 @@ fn v3_ten_mebibytes_take_a_segment_of_their_own() {
     assert_eq!(of(&m, Metric::RequestedBytes), 11_534_337);
 }
 
+/// The constants as the allocator's source prints them: request, live bytes, segment.
+#[test]
+fn the_published_constants() {
+    for (request, live, segment) in [
+        (1, 512, 2 << 20),
+        (4_000_000, 4_000_256, 20 << 20),
+        ((1 << 20) + 1, 1_049_088, 20 << 20),
+        ((10 << 20) + 1, 10_486_272, 12 << 20),
+        (514 << 20, 514 << 20, 514 << 20),
+    ] {
+        let mut m = native();
+        take(&mut m, request);
+        assert_eq!((ars(&m).0, ars(&m).1), (live, segment), "{request}");
+    }
+}
+
 #[test]
 fn v4_freed_neighbours_become_one_block() {
     let mut m = native();
