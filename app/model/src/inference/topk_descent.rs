@@ -24,10 +24,10 @@ impl Model for TopkDescent {
     fn question() -> Vec<FieldSpec> {
         let count = |key, max, zh, en| FieldSpec::int(key, "1", 1, max, Text::new(zh, en));
         vec![
-            count("dims", 128, "维数", "Dimensions").default_value(64),
+            count("dims", 64, "维数", "Dimensions").default_value(32),
             count("workers", 8, "worker 数", "Workers").default_value(4),
-            count("k", 128, "每个 worker 每步传几个", "Entries that each worker sends"),
-            count("steps", 2000, "步数", "Steps").default_value(1000),
+            count("k", 64, "每个 worker 每步传几个", "Entries that each worker sends"),
+            count("steps", 2000, "步数", "Steps").default_value(400),
             FieldSpec::num("rate", "1", 0.01, 1.5, Text::new("步长", "Rate")).default_value(1),
             FieldSpec::int("seed", "1", 0, 1 << 53, Text::new("随机种子", "Seed")).default_value(1),
         ]
@@ -69,10 +69,10 @@ mod tests {
 
     #[test]
     fn the_debt_makes_the_difference() {
-        let got = crate::eval("topk_descent", &question(&json!({"k": 4, "steps": 2000}))).unwrap();
+        let got = crate::eval("topk_descent", &question(&json!({"dims": 64, "k": 4, "steps": 2000}))).unwrap();
         let of = |key: &str| got[key].as_f64().unwrap();
         assert!(of("dense") < 1e-6 * of("start") && of("with_feedback") < 1e-3 * of("start"), "{got:?}");
         assert!(of("without_feedback") > 20.0 * of("with_feedback"), "{got:?}");
-        assert_eq!(crate::eval("topk_descent", &question(&json!({"k": 65}))).unwrap_err().field(), "k");
+        assert_eq!(crate::eval("topk_descent", &question(&json!({"k": 33}))).unwrap_err().field(), "k");
     }
 }
