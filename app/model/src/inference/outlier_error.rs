@@ -15,6 +15,9 @@ use vramlab_units::{Args, FieldError, FieldSpec, Map, Text};
 
 pub struct OutlierError;
 
+/// A block and what comes back of it.
+type Coder<'a> = &'a dyn Fn(&[f64]) -> Result<Vec<f64>, Problem>;
+
 /// Root mean square error of everything but the value at `except`.
 fn rms(values: &[f64], stored: &[f64], except: usize) -> f64 {
     let square = |(at, (x, y)): (usize, (&f64, &f64))| if at == except { 0.0 } else { (x - y).powi(2) };
@@ -22,11 +25,7 @@ fn rms(values: &[f64], stored: &[f64], except: usize) -> f64 {
     (sum / (values.len() - 1).max(1) as f64).sqrt()
 }
 
-fn in_blocks(
-    values: &[f64],
-    size: usize,
-    block: impl Fn(&[f64]) -> Result<Vec<f64>, Problem>,
-) -> Result<Vec<f64>, Problem> {
+fn in_blocks(values: &[f64], size: usize, block: Coder<'_>) -> Result<Vec<f64>, Problem> {
     values.chunks(size).map(block).collect::<Result<Vec<_>, _>>().map(|blocks| blocks.concat())
 }
 
@@ -88,7 +87,7 @@ impl Model for OutlierError {
         let plain = ints(&clean, Grouping::Tensor)?;
         let scale = values.iter().fold(0.0_f64, |most, value| most.max(value.abs())) / 448.0;
         let fp8: Vec<f64> = values.iter().map(|value| scale * E4M3.round(value / scale)).collect();
-        let blocks = |size, block: &dyn Fn(&[f64]) -> Result<Vec<f64>, Problem>| {
+        let blocks = |size, block: Coder<'_>| {
             in_blocks(&values, size, block).map(|stored| rms(&values, &stored, at)).map_err(blame)
         };
         Ok(answer([
