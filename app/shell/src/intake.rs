@@ -25,7 +25,7 @@ pub enum Use {
 pub fn use_of(kind: Kind) -> Use {
     let later = |chapter, help| Use::Later { chapter, help };
     match kind {
-        Kind::Trace | Kind::Pack | Kind::Chapter | Kind::Progress | Kind::Notebook => Use::Open,
+        Kind::Trace | Kind::Pack | Kind::Chapter | Kind::Progress | Kind::Notebook | Kind::Profile => Use::Open,
         Kind::Snapshot | Kind::MemorySummary | Kind::OomMessage => Use::Open,
         Kind::HfConfig | Kind::Safetensors | Kind::SafetensorsIndex | Kind::Gguf => Use::Open,
         Kind::Adapter => later("05_peak", Some("/task/task-2")),
@@ -60,7 +60,7 @@ pub fn recognise(head: Head<'_>) -> Sniffed {
     }
     let inside = vramlab_snapshot::unpacked_head(head.bytes, UNPACKED_BYTES);
     let inside = inside.map(|bytes| sniff(Head { bytes: &bytes, n_bytes: u64::MAX }));
-    inside.filter(|inside| inside.kind == Kind::Snapshot).unwrap_or(sniffed)
+    inside.filter(|inside| matches!(inside.kind, Kind::Snapshot | Kind::Profile)).unwrap_or(sniffed)
 }
 
 /// As much of a compressed file is unpacked to tell what it is.
@@ -213,6 +213,13 @@ impl App {
         let is_kept = match use_of(kind) {
             Use::Open if is_model(kind) => self.open_model(name, &bytes, n_bytes),
             Use::Open if is_whole && kind == Kind::Snapshot => self.open_snapshot(name, bytes, is_beside),
+            Use::Open if kind == Kind::OomMessage && !(is_whole && self.open_summary(&bytes)) => {
+                // The words without their numbers: what to read is told.
+                self.received = Some(Received { name: name.to_owned(), sniffed });
+                self.go(Route::page(Page::Files), true);
+                true
+            }
+            Use::Open if kind == Kind::OomMessage => true,
             Use::Open if is_whole => self.open_bytes(name, kind, bytes),
             Use::No if is_chapter && is_whole => self.open_bytes(name, kind, bytes),
             Use::No if kind == Kind::Json && is_whole && self.import_notebook(name, &bytes) => true,
@@ -242,7 +249,8 @@ impl App {
         match kind {
             Kind::Progress => return self.open_progress(name, &bytes),
             Kind::Notebook => return self.import_notebook(name, &bytes),
-            Kind::MemorySummary | Kind::OomMessage => return self.open_summary(&bytes),
+            Kind::MemorySummary => return self.open_summary(&bytes),
+            Kind::Profile => return self.open_profile(name, bytes),
             _ => {}
         }
         match self.library.open_bytes(name, &bytes, lang) {

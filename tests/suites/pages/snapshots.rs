@@ -154,6 +154,87 @@ fn the_readers_rules_say_what_a_block_is() {
     assert!(desk.has("activations 1.16\u{2009}GiB"), "{:?}", desk.notes());
 }
 
+fn message(name: &str) -> String {
+    let text = std::fs::read_to_string(root().join(format!("tests/data/snapshots/{name}.json"))).unwrap();
+    let facts: serde_json::Value = serde_json::from_str(&text).unwrap();
+    facts["message"].as_str().unwrap().to_owned()
+}
+
+/// An error that is opened as a text or pasted is read where it comes: cause, what to do, and every number of it.
+#[test]
+fn an_error_is_read_in_place() {
+    let text = message("fragmentation");
+    let mut dropped = desk();
+    dropped.send(Event::File { name: "oom.txt".to_owned(), bytes: text.clone().into_bytes() });
+    dropped.harness.run_ok();
+    let mut pasted = Desk::with("/snapshot", &settings(Lang::En, ThemeChoice::Light), [1440.0, 8_000.0]);
+    pasted.harness.event(egui::Event::Paste(format!("Traceback …\ntorch.OutOfMemoryError: {text}\n")));
+    pasted.harness.run_ok();
+    for mut desk in [dropped, pasted] {
+        assert_eq!(desk.said()["route"], "/snapshot", "{}", desk.notes());
+        for (name, size) in [
+            ("this request", 64_u64 << 20),
+            ("allowed to this process", 640 << 20),
+            ("allocated by PyTorch", 180 << 20),
+            ("reserved and free", 420 << 20),
+        ] {
+            assert!(desk.has(&format!("{name}: {size}\u{2009}B")), "{name}");
+        }
+        for name in ["the whole card: ", "free on the device: ", "held by this process: "] {
+            assert!(desk.has(name), "{name}");
+        }
+        let said = desk.said()["snapshot"]["summary"].as_str().unwrap().to_owned();
+        assert!(said.contains("fragment"), "the recording was made to fragment: {said}");
+        assert!(said.contains("set_per_process_memory_fraction"), "{said}");
+        desk.click("Chapter 18: this error, word by word");
+        assert_eq!(desk.said()["route"], "/ch/18_debugging/step/message");
+    }
+}
+
+/// What is pasted while something is typed stays where it was typed.
+#[test]
+fn a_paste_into_a_field_is_not_taken() {
+    let mut desk = desk();
+    desk.send(recording("mlp_adam"));
+    desk.harness.run_ok();
+    desk.harness.get_by_label("function or file in the stack").focus();
+    desk.harness.run_ok();
+    desk.harness.event(egui::Event::Paste("adam.py".to_owned()));
+    desk.harness.run_ok();
+    assert!(desk.said()["snapshot"]["summary"].is_null());
+    assert!(desk.said()["snapshot"]["narrowed_at_cursor"].is_u64());
+}
+
+/// The limit that the error names makes a guess certain: typed, or taken from the error that is pasted beside it.
+#[test]
+fn the_limit_is_a_field_and_comes_from_the_error() {
+    let open = || {
+        let mut desk = Desk::open("/snapshot?file=oom");
+        desk.harness.run_ok();
+        assert!(desk.has("the limit is not in the file"), "{}", desk.said()["snapshot"]);
+        desk
+    };
+    let mut typed = open();
+    typed.harness.get_by_label("Limit of this process").focus();
+    typed.harness.run_ok();
+    typed.type_text("3 parsec");
+    assert!(typed.has("\"3 parsec\" is no size"));
+    typed.click("Remove");
+    typed.harness.get_by_label("Limit of this process").focus();
+    typed.harness.run_ok();
+    typed.type_text("3 GiB");
+    let mut pasted = open();
+    pasted.harness.event(egui::Event::Paste(message("oom")));
+    for desk in [&mut typed, &mut pasted] {
+        desk.harness.run_ok();
+        assert!(!desk.has("the limit is not in the file"));
+        assert!(desk.has("(under 3\u{2009}GiB)"), "{}", desk.said()["snapshot"]);
+        assert_eq!(desk.said()["route"], "/snapshot?file=oom&limit=3221225472");
+    }
+    let linked = Desk::open("/snapshot?file=oom&limit=3221225472");
+    assert!(linked.has("(under 3\u{2009}GiB)"));
+}
+
 /// PyTorch's own table as a file, and its counters as JSON: each has its place on the page.
 #[test]
 fn a_memory_summary_is_explained_row_by_row() {

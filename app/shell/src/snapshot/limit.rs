@@ -11,6 +11,7 @@ use vramlab_snapshot::message::amount;
 use vramlab_units::{Bytes, Lang, Text, show};
 
 const NAME: Text = Text::new("本进程最多能占", "This process may hold");
+const FIELD: Text = Text::new("本进程的上限", "Limit of this process");
 const HINT: Text = Text::new("如 3 GiB", "e.g. 3 GiB");
 const WHY: Text = Text::new(
     "快照里没有这个数：报错里写作 “allowed”，或者是整张卡的大小。填了以后，OOM 的原因按它判断，换设置的重放也在它之下进行。",
@@ -60,7 +61,7 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, opened: &mut Opened) {
             .font(tokens.font(Type::Note))
             .desired_width(tokens.px(110.0));
         let response = ui.add(edit);
-        response.widget_info(|| WidgetInfo::labeled(egui::Role::TextInput, true, NAME.get(lang)));
+        response.widget_info(|| WidgetInfo::labeled(egui::Role::TextInput, true, FIELD.get(lang)));
         if !opened.limit.text.is_empty() && widgets::link(ui, tokens, NONE.get(lang)).clicked() {
             opened.limit.text.clear();
         }

@@ -9,6 +9,7 @@
 mod about;
 mod answer;
 mod ask;
+mod counterpart;
 mod desk;
 mod empty;
 mod figures;
