@@ -14,6 +14,7 @@ mod facts;
 mod false_sharing;
 mod fma_ramp;
 mod footprint;
+mod gate;
 mod memory;
 mod scaling;
 mod small_training;
@@ -66,6 +67,7 @@ pub const ROUTINES: &[Routine] = &[
     false_sharing::FALSE_SHARING,
     fma_ramp::FMA_RAMP,
     footprint::FOOTPRINT,
+    gate::GATE,
     scaling::SCALING,
     small_training::SMALL_TRAINING,
     strided_read::STRIDED_READ,

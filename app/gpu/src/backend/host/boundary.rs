@@ -9,7 +9,7 @@ const FIXED: &str = "fixed_mib";
 const SLOTS: &str = "n_slots";
 const ITEM: &str = "item_bytes";
 const GUESS: &str = "guess";
-/// The last word for what is written to and read from the memory of each trial.
+/// What is written to the end of each tensor of a trial, and read back.
 const MARK: u8 = 0x5A;
 
 pub const BOUNDARY: Routine = Routine {
@@ -33,6 +33,7 @@ pub const BOUNDARY: Routine = Routine {
     run,
 };
 
+#[derive(Clone, Copy, Default)]
 struct Trial {
     fits: bool,
     left: u64,
@@ -44,18 +45,16 @@ fn run(stage: &mut Stage<'_>) -> Result<Taken, RunError> {
     let fixed = stage.get(FIXED) * MIB;
     let weights = if fixed > 0 { Some(stage.must(fixed)?) } else { None };
     let (mut taken, mut holds, mut is_boundary) = (Taken::default(), true, true);
-    // The first search starts a third below the guess, the next where the last ended: two trials, if nothing moved.
-    let mut from = stage.get(GUESS) * 2 / 3;
+    // The first search starts at the guess, the next where the last ended: two trials, if nothing moved.
+    let mut from = stage.get(GUESS);
     for _ in 0..stage.n_samples {
-        let mut n_refused = 0;
-        let (batch, ns) = steps::once(|| largest(stage, from, &mut n_refused))?;
-        let best = trial(stage, batch)?;
-        (holds, is_boundary) = (holds && best.holds && best.fits, is_boundary && n_refused > 0);
-        from = batch;
+        let (found, ns) = steps::once(|| largest(stage, from))?;
+        (holds, is_boundary) = (holds && found.best.holds, is_boundary && found.n_refused > 0);
+        from = found.batch;
         taken.samples_ns.push(ns);
-        taken.read("batch", batch as f64);
-        taken.read("n_refused", f64::from(n_refused));
-        taken.read("left_mib", best.left as f64 / MIB as f64);
+        taken.read("batch", found.batch as f64);
+        taken.read("n_refused", f64::from(found.n_refused));
+        taken.read("left_mib", found.best.left as f64 / MIB as f64);
     }
     if let Some(address) = weights {
         stage.card.free(address)?;
@@ -65,16 +64,28 @@ fn run(stage: &mut Stage<'_>) -> Result<Taken, RunError> {
     Ok(taken)
 }
 
+/// What a search ended with.
+struct Found {
+    batch: u64,
+    /// The trial of that batch.
+    best: Trial,
+    n_refused: u32,
+}
+
 /// The largest batch: from `from` on, steps that double until one side answers otherwise, then halves.
-fn largest(stage: &mut Stage<'_>, from: u64, n_refused: &mut u32) -> Result<u64, RunError> {
-    let mut fits = |batch: u64, stage: &mut Stage<'_>| {
-        let fits = trial(stage, batch)?.fits;
-        *n_refused += u32::from(!fits);
-        Ok::<bool, RunError>(fits)
+fn largest(stage: &mut Stage<'_>, from: u64) -> Result<Found, RunError> {
+    let mut found = Found { batch: 0, best: Trial { fits: true, left: 0, holds: true }, n_refused: 0 };
+    let mut fits = |batch: u64| {
+        let trial = trial(stage, batch)?;
+        if trial.fits && batch >= found.batch {
+            (found.batch, found.best) = (batch, trial);
+        }
+        found.n_refused += u32::from(!trial.fits);
+        Ok::<bool, RunError>(trial.fits)
     };
     let (mut served, mut refused) = (0, 0);
     let (mut at, mut step) = (from, 1);
-    let goes_up = fits(at, stage)?;
+    let goes_up = fits(at)?;
     loop {
         if goes_up {
             served = at
@@ -86,7 +97,7 @@ fn largest(stage: &mut Stage<'_>, from: u64, n_refused: &mut u32) -> Result<u64,
         if at == 0 {
             break;
         }
-        if fits(at, stage)? != goes_up {
+        if fits(at)? != goes_up {
             if goes_up {
                 refused = at
             } else {
@@ -97,9 +108,9 @@ fn largest(stage: &mut Stage<'_>, from: u64, n_refused: &mut u32) -> Result<u64,
     }
     while served + 1 < refused {
         let middle = served.midpoint(refused);
-        if fits(middle, stage)? { served = middle } else { refused = middle }
+        if fits(middle)? { served = middle } else { refused = middle }
     }
-    Ok(served)
+    Ok(found)
 }
 
 /// Takes what a batch needs, marks the end of each tensor, gives all back.
@@ -108,6 +119,7 @@ fn trial(stage: &mut Stage<'_>, batch: u64) -> Result<Trial, RunError> {
     let (n, bytes) = (stage.get(SLOTS), batch * stage.get(ITEM));
     let mut out = Trial { fits: true, left: 0, holds: true };
     if bytes == 0 {
+        out.left = stage.card.memory()?[0];
         return Ok(out);
     }
     let mut held = Vec::new();
