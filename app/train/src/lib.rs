@@ -14,6 +14,7 @@ pub mod dry;
 pub mod forecast;
 mod layers;
 pub mod net;
+pub mod project;
 pub mod step;
 pub mod strategy;
 mod tape;

@@ -1,0 +1,288 @@
+//! The report for people, as Markdown, in one language.
+
+use super::decide::{Decision, saving, time_ratio};
+use super::file::{Entry, Outcome, Project, Run};
+use super::rules::{Judged, judge};
+use crate::arena::Owner;
+use std::fmt::Write as _;
+use vramlab_units::{Lang, Text};
+
+/// The whole report. `interval` gives low, median and high of samples, or nothing where there are too few.
+pub fn report(project: &Project, lang: Lang, interval: &dyn Fn(&[f64]) -> Option<[f64; 3]>) -> String {
+    let mut out = String::new();
+    let say = |zh, en| Text::new(zh, en).get(lang);
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "# {}\n", escaped(&project.name));
+    if !project.hypothesis.is_empty() {
+        let _ = writeln!(out, "**{}** {}\n", say("假设：", "Hypothesis:"), escaped(&project.hypothesis));
+    }
+    let _ = writeln!(out, "## {}\n\n{}\n", say("固定的工作量", "The fixed work"), work(project, lang));
+    let Some(baseline) = &project.baseline else {
+        let _ = writeln!(out, "{}", say("还没有基线。", "There is no baseline yet."));
+        return out;
+    };
+    let _ = writeln!(out, "{}\n", device(baseline, lang));
+    let _ = writeln!(out, "## {}\n", say("结果", "Results"));
+    table(&mut out, project, baseline, lang, interval);
+    if let Some(decision) = &project.decision {
+        let _ = writeln!(out, "\n## {}\n\n{}", say("决定", "Decision"), decided(decision, lang));
+    }
+    for candidate in &project.candidates {
+        explain(&mut out, baseline, candidate, lang);
+    }
+    let _ =
+        writeln!(out, "\n## {}\n\n{}", say("证据等级", "Levels of evidence"), levels(baseline.device.is_cpu(), lang));
+    out
+}
+
+/// Text of a file, so that it cannot become a heading, a table or a link.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for letter in text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }) {
+        if "\\`*_{}[]<>()#+!|~".contains(letter) {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
+}
+
+fn work(project: &Project, lang: Lang) -> String {
+    let work = project.work;
+    let net = format!("{:?}", work.net).to_lowercase();
+    let optimizer = format!("{:?}", work.optimizer).to_lowercase();
+    let sizes = format!(
+        "{net}, n_layers {}, width {}, n_heads {}, seq_len {}, batch {}, n_classes {}, {}, {optimizer}, seed {}",
+        work.n_layers,
+        work.width,
+        work.n_heads,
+        work.seq_len,
+        work.batch,
+        work.n_classes,
+        work.dtype.id(),
+        work.seed
+    );
+    let gate = project.gate;
+    match lang {
+        Lang::Zh => format!(
+            "{sizes}；{} 个参数。质量门槛：损失相对差不超过 {:e}；不改变求和次序的策略，梯度要逐位相同，其余不超过 {:e}。",
+            work.n_params(),
+            gate.loss,
+            gate.gradient
+        ),
+        Lang::En => format!(
+            "{sizes}; {} parameters. Quality gate: losses within {:e}; gradients bit for bit where a strategy changes no sum, else within {:e}.",
+            work.n_params(),
+            gate.loss,
+            gate.gradient
+        ),
+    }
+}
+
+fn device(baseline: &Entry, lang: Lang) -> String {
+    let device = &baseline.device;
+    let name = format!("{} · {} · {}", device.backend, escaped(&device.name), escaped(&device.driver));
+    match (device.is_cpu(), lang) {
+        (true, Lang::Zh) => {
+            format!("设备：{name}。这是处理器上的证据：梯度和申请的字节可信，GPU 的峰值和时间不能由它得出。")
+        }
+        (true, Lang::En) => format!(
+            "Device: {name}. This is a processor's evidence: it holds for gradients and for bytes asked for, and says nothing of a GPU's peak or time."
+        ),
+        (false, Lang::Zh) => format!("设备：{name}。"),
+        (false, Lang::En) => format!("Device: {name}."),
+    }
+}
+
+fn mib(bytes: u64) -> String {
+    format!("{:.2}", bytes as f64 / 1_048_576.0)
+}
+
+fn table(
+    out: &mut String,
+    project: &Project,
+    baseline: &Entry,
+    lang: Lang,
+    interval: &dyn Fn(&[f64]) -> Option<[f64; 3]>,
+) {
+    let head = Text::new(
+        "| 策略 | 峰值（MiB） | 预测（MiB） | 一步 ÷ 基线 | 95 % 区间（ms） | 质量 | 证据：峰值 / 时间 / 梯度 |",
+        "| strategy | peak (MiB) | predicted (MiB) | step ÷ baseline | 95 % interval (ms) | quality | evidence: peak / time / gradient |",
+    );
+    let _ = writeln!(out, "{}\n|---|---:|---:|---:|---:|---|---|", head.get(lang));
+    for entry in std::iter::once(baseline).chain(&project.candidates) {
+        let judged = judge(project.gate, baseline, entry, |samples| interval(samples).is_some());
+        let _ = writeln!(out, "{}", row(entry, &judged, lang, interval));
+    }
+}
+
+fn row(entry: &Entry, judged: &Judged, lang: Lang, interval: &dyn Fn(&[f64]) -> Option<[f64; 3]>) -> String {
+    let strategy = entry.strategy.id();
+    match &entry.result {
+        Outcome::OutOfMemory { needed_bytes, limit_bytes, label } => {
+            let limit = limit_bytes.map(mib).unwrap_or_else(|| "—".to_owned());
+            let label = escaped(label);
+            match lang {
+                Lang::Zh => format!(
+                    "| {strategy} | 放不下：到 {label} 时要 {}，上限 {limit} | — | — | — | {} | — |",
+                    mib(*needed_bytes),
+                    judged.why.get(lang)
+                ),
+                Lang::En => format!(
+                    "| {strategy} | out of memory: {label} needs {} of {limit} | — | — | — | {} | — |",
+                    mib(*needed_bytes),
+                    judged.why.get(lang)
+                ),
+            }
+        }
+        Outcome::Ran(run) => {
+            let times = match interval(&run.samples_ns) {
+                Some([low, _, high]) => format!("{:.3}–{:.3}", low / 1e6, high / 1e6),
+                None => Text::new("样本不够", "too few samples").get(lang).to_owned(),
+            };
+            let mark = if judged.is_accepted { "✓" } else { "✗" };
+            let levels = format!("{} / {} / {}", judged.peak.id(), judged.time.id(), judged.gradient.id());
+            format!(
+                "| {strategy} | {} | {} (E0) | {:.3} | {times} | {mark} {} | {levels} |",
+                mib(run.used_bytes),
+                mib(run.predicted_bytes),
+                time_ratio(run),
+                judged.why.get(lang)
+            )
+        }
+    }
+}
+
+fn decided(decision: &Decision, lang: Lang) -> String {
+    let budget = mib(decision.budget_bytes);
+    let pareto = decision.pareto.iter().map(|id| escaped(id)).collect::<Vec<_>>().join(", ");
+    let head = match (&decision.chosen, decision.short_bytes, lang) {
+        (Some(id), _, Lang::Zh) => {
+            format!("预算 {budget} MiB：选 **{}**，放得下的里面它最快（相差在噪声以内的取峰值小的）。", escaped(id))
+        }
+        (Some(id), _, Lang::En) => format!(
+            "Under {budget} MiB: **{}**, the fastest that fits (the smaller one where times differ by no more than noise).",
+            escaped(id)
+        ),
+        (None, short, Lang::Zh) => {
+            format!("预算 {budget} MiB：没有一个放得下，最小的还差 {} MiB。", mib(short.unwrap_or_default()))
+        }
+        (None, short, Lang::En) => {
+            format!("Under {budget} MiB: none fits; the smallest is {} MiB over.", mib(short.unwrap_or_default()))
+        }
+    };
+    let mut out = match lang {
+        Lang::Zh => format!("{head}\n\n时间和峰值都不被别人压过的：{pareto}。\n"),
+        Lang::En => format!("{head}\n\nBeaten by no other in both time and peak: {pareto}.\n"),
+    };
+    for rejected in &decision.rejected {
+        let _ = writeln!(out, "- {}: {}", escaped(&rejected.strategy), why(&rejected.why).get(lang));
+    }
+    out
+}
+
+/// Why an option was not chosen, in words.
+pub fn why(id: &str) -> Text {
+    match id {
+        "quality" => Text::new("没过质量门槛", "fails the quality gate"),
+        "out_of_memory" => Text::new("放不下", "did not fit"),
+        "over_budget" => Text::new("峰值超出预算", "its peak is over the budget"),
+        "slower" => Text::new("放得下，但更慢", "it fits, but is slower"),
+        _ => Text::new("一样快，但更大", "as fast, but larger"),
+    }
+}
+
+/// Where one candidate's saving came from, as Markdown.
+pub fn explained(baseline: &Entry, candidate: &Entry, lang: Lang) -> String {
+    let mut out = String::new();
+    explain(&mut out, baseline, candidate, lang);
+    out
+}
+
+/// Where the saving came from.
+fn explain(out: &mut String, baseline: &Entry, candidate: &Entry, lang: Lang) {
+    let (Some(base), Some(run)) = (baseline.ran(), candidate.ran()) else { return };
+    let say = |zh, en| Text::new(zh, en).get(lang);
+    let title = say("省在哪里：", "Where the saving came from: ");
+    let _ = writeln!(out, "\n## {title}{}\n", candidate.strategy.id());
+    let head = say(
+        "| 归谁 | 基线（MiB） | 候选（MiB） | 省下（MiB） |",
+        "| owner | baseline (MiB) | candidate (MiB) | saved (MiB) |",
+    );
+    let _ = writeln!(out, "{head}\n|---|---:|---:|---:|");
+    for saving in saving(baseline, candidate) {
+        let saved = saving.saved() as f64 / 1_048_576.0;
+        let owner = owner(saving.owner).get(lang);
+        let _ = writeln!(
+            out,
+            "| {owner} | {} | {} | {saved:+.2} |",
+            mib(saving.baseline_bytes),
+            mib(saving.candidate_bytes)
+        );
+    }
+    let _ = writeln!(out, "\n{}", moment(base, run, lang));
+}
+
+fn moment(base: &Run, run: &Run, lang: Lang) -> String {
+    let (before, after) = (phase(base.phase.id()).get(lang), phase(run.phase.id()).get(lang));
+    let first =
+        |run: &Run| run.holders.first().map(|holder| format!("{} ({} MiB)", escaped(&holder.label), mib(holder.bytes)));
+    let (a, b) = (first(base).unwrap_or_default(), first(run).unwrap_or_default());
+    let mut text = match lang {
+        Lang::Zh => format!(
+            "峰值从{before}移到{after}。峰值时在场的张量 {} → {} 个；最大的一个：{a} → {b}。",
+            base.n_holders, run.n_holders
+        ),
+        Lang::En => format!(
+            "The peak moves from {before} to {after}. Tensors alive at it: {} → {}; the largest: {a} → {b}.",
+            base.n_holders, run.n_holders
+        ),
+    };
+    if run.moved_bytes > 0 {
+        let (host, moved) = (mib(run.host_bytes), mib(run.moved_bytes));
+        text.push_str(&match lang {
+            Lang::Zh => format!("主机上最多等着 {host} MiB，一步里有 {moved} MiB 过链路。"),
+            Lang::En => format!(" Up to {host} MiB wait on the host; {moved} MiB cross the link in a step."),
+        });
+    }
+    text
+}
+
+fn owner(owner: Owner) -> Text {
+    match owner {
+        Owner::Parameters => Text::new("参数", "parameters"),
+        Owner::Gradients => Text::new("梯度", "gradients"),
+        Owner::OptimizerState => Text::new("优化器状态", "optimizer state"),
+        Owner::Activations => Text::new("激活", "activations"),
+        Owner::Workspace => Text::new("反向的临时张量", "temporaries of backward"),
+    }
+}
+
+fn phase(id: &str) -> Text {
+    match id {
+        "forward" => Text::new("前向", "forward"),
+        "backward" => Text::new("反向", "backward"),
+        "recompute" => Text::new("重算", "recomputation"),
+        "update" => Text::new("更新", "the update"),
+        _ => Text::new("开始", "the start"),
+    }
+}
+
+fn levels(is_cpu: bool, lang: Lang) -> String {
+    let text = match lang {
+        Lang::Zh => {
+            "- E0：公式或不做计算的磁带走查。\n- E1：处理器上跑过的检查。\n- E2：在一块 GPU 上与配对的基线一起测过。\n- E3：重复测过，有区间，并有独立的计数器核对。"
+        }
+        Lang::En => {
+            "- E0: a formula, or the tape walked without computing.\n- E1: a check that ran on a processor.\n- E2: measured on one GPU beside a matched baseline.\n- E3: repeated, with an interval and an independent counter."
+        }
+    };
+    let stays = match (is_cpu, lang) {
+        (false, _) => "",
+        (true, Lang::Zh) => "\n\n这里的数都是处理器测的，最高 E1；换到有 GPU 的机器上也还是 E1。",
+        (true, Lang::En) => {
+            "\n\nAll numbers here are a processor's: E1 at the most, also where they are read on a machine with a GPU."
+        }
+    };
+    format!("{text}{stays}")
+}
