@@ -181,3 +181,59 @@ fn the_recorded_step_is_that_of_the_recording() {
     assert_eq!(run["steps"][1]["reserved"], own["measured"]["reserved_bytes"]);
     assert_eq!(all["about"]["device"], own["device"]);
 }
+
+/// The table of estimators is that of the measured configurations; with a training of one's own it says what each makes of that.
+#[test]
+fn estimators_stand_beside_each_other() {
+    let kept: Value = serde_json::from_slice(&fs::read(repository("assets/fit/estimators.json")).unwrap()).unwrap();
+    for lang in ["en", "zh"] {
+        let answer = fit(&["--compare", "--lang", lang]);
+        assert_eq!(answer.code, Some(0), "{}", answer.err);
+        assert!(answer.out.contains("144") && answer.out.contains("MemTracker"), "{}", answer.out);
+        for line in answer.out.lines() {
+            let columns: usize = line.chars().map(|c| if (c as u32) > 0x2e80 { 2 } else { 1 }).sum();
+            assert!(columns <= 88, "{lang}: {line}");
+        }
+    }
+    assert_eq!(fit(&["--compare", "--json"]).json()["recorded"], kept);
+    let llama = config("llama-3.2-1b");
+    let own = fit(&[&llama, "--train", "--compare", "--json"]).json()["own"].clone();
+    let of =
+        |id: &str| own.as_array().unwrap().iter().find(|row| row["id"] == id).unwrap()["peak_bytes"].as_u64().unwrap();
+    // accelerate: four times the weights in float32; DeepSpeed: 18 bytes a parameter on one card.
+    assert_eq!(of("accelerate"), 16 * 1_235_814_400);
+    assert_eq!(of("deepspeed"), 18 * 1_235_814_400);
+    assert!(of("allocator") > of("accelerate"), "activations are on top");
+    let alone = fit(&[&llama, "--compare", "--lang", "en"]);
+    assert_eq!(alone.code, Some(2));
+    assert!(alone.err.contains("--train"), "{}", alone.err);
+}
+
+#[test]
+fn stages_are_from_0_to_3() {
+    let answer = fit(&[&config("llama-3.2-1b"), "--train", "--gpus", "8", "--zero", "4", "--lang", "en"]);
+    assert_eq!(answer.code, Some(2));
+    assert!(
+        words(&answer.err).contains("zero = 4 is not allowed; it must be an integer from 0 to 3"),
+        "{}",
+        answer.err
+    );
+    let of = |zero: &str| -> u64 {
+        let answer = fit(&[&config("llama-3.2-1b"), "--train", "--gpus", "8", "--zero", zero, "--json"]).json();
+        answer["total_bytes"].as_u64().unwrap()
+    };
+    let totals = ["0", "1", "2", "3"].map(of);
+    assert!(totals.is_sorted_by(|a, b| a > b), "{totals:?}");
+}
+
+/// A bare size has no link: what an offload costs is not told.
+#[test]
+fn a_bare_size_tells_no_time() {
+    let path = config("llama-3.2-1b");
+    let answer = fit(&[&path, "--gpu", "24GiB", "--train", "--budget", "8GiB", "--json"]).json();
+    let plan = &answer["plan"];
+    let ids: Vec<&str> = plan["steps"].as_array().unwrap().iter().filter_map(|step| step["id"].as_str()).collect();
+    assert_eq!(plan["extra_time_percent"].is_null(), ids.contains(&"offload_optimizer"), "{plan}");
+    let lever = answer["levers"].as_array().unwrap().iter().find(|lever| lever["id"] == "offload_optimizer").unwrap();
+    assert!(lever["cost"]["en"].as_str().unwrap().contains("not known"), "{lever}");
+}

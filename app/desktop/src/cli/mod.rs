@@ -19,6 +19,7 @@ mod layout;
 mod list;
 mod picture;
 mod profile;
+mod project;
 mod prose;
 mod record;
 mod report;
@@ -137,9 +138,11 @@ enum Command {
     /// What a PyTorch memory snapshot answers: the peak, who held it, growth, OOMs.
     Snapshot(snapshot::Args),
     /// Does a model fit a card, what fills it, what to change first.
-    Fit(fit::Args),
+    Fit(Box<fit::Args>),
     /// Runs a program and says what it did with memory: peak, when, by whom.
     Profile(profile::Args),
+    /// Baseline, strategies, decision and reason of a small training run, in one file.
+    Project(project::Args),
     /// Draws a page to a PNG file, without a display.
     Picture(picture::Args),
     /// Brings older chapters to today's format.
@@ -251,6 +254,7 @@ fn dispatch(cli: Cli, say: &Say, started: Instant) -> anyhow::Result<Exit> {
         Some(Command::Snapshot(args)) => snapshot::run(args, say),
         Some(Command::Fit(args)) => fit::run(args, say),
         Some(Command::Profile(args)) => profile::run(args, say),
+        Some(Command::Project(args)) => project::run(args, say, common.lang),
         Some(Command::Picture(args)) => picture::run(args, common),
         Some(Command::Migrate(args)) => author::migrate(args, say),
         Some(Command::Completions(args)) => shells::completions(args),

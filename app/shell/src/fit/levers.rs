@@ -15,8 +15,8 @@ const SHORT: Text = Text::new("还不够", "not enough alone");
 const PLAN: Text = Text::new("最省事的方案", "The cheapest plan that fits");
 const NO_PLAN: Text = Text::new("没有现成的方案", "No plan fits as it stands");
 const PLAN_SUM: Text = Text::new(
-    "合计 {total}；估计多花 {percent} % 的时间；要复核质量的改动：{checks} 处",
-    "{total} in all; about {percent} % more time; quality checks due: {checks}",
+    "合计 {total}；{time}；要复核质量的改动：{checks} 处",
+    "{total} in all; {time}; quality checks due: {checks}",
 );
 const TAKE: Text = Text::new("照此改", "Take it");
 const SWITCH: Text = Text::new("改成这样训练", "Train this way");
@@ -97,7 +97,7 @@ fn plan_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, plan: &Plan, press: &str) -
     let words = PLAN_SUM
         .get(lang)
         .replace("{total}", &show::bytes_binary(Bytes(plan.total)))
-        .replace("{percent}", &show::number(plan.percent.round()))
+        .replace("{time}", plan.time_words().get(lang))
         .replace("{checks}", &plan.n_checks.to_string());
     parts::note(ui, tokens, &words, tokens.ink);
     ui.add_space(tokens.space.xs);

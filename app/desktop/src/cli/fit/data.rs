@@ -129,6 +129,7 @@ fn work(work: &Work) -> Value {
             "nf4": train.nf4,
             "offload": train.offload,
             "math": train.math,
+            "zero": train.zero,
         }),
     }
 }
@@ -153,7 +154,7 @@ fn plan(plan: &Plan) -> Value {
         })).collect::<Vec<_>>(),
         "work": work(&plan.ask.work),
         "total_bytes": plan.total,
-        "extra_time_percent": plan.percent,
+        "extra_time_percent": plan.is_time_known().then_some(plan.percent),
         "quality_checks": plan.n_checks,
         "price": plan.price,
         "fits": plan.fits.id(),
@@ -255,7 +256,14 @@ const KEYS: &[(&str, &str, Text)] = &[
     ),
     ("plan.work", "", Text::new("改完之后的选项", "the options after the change")),
     ("plan.total_bytes", "B", Text::new("改完之后要的字节", "bytes wanted after the change")),
-    ("plan.extra_time_percent", "%", Text::new("估计多花的时间", "extra time, estimated")),
+    (
+        "plan.extra_time_percent",
+        "%",
+        Text::new(
+            "估计多花的时间；只给了卡的大小、又要卸载时为 null",
+            "extra time, estimated; null where it offloads from a card of which only the size is given",
+        ),
+    ),
     ("plan.quality_checks", "1", Text::new("要复核质量的改动数", "changes that ask for a quality check")),
     (
         "plan.price",

@@ -4,6 +4,7 @@
 //! `card.rs` finds the card, `words.rs` says the answer, `data.rs` is the same as JSON with its description.
 
 mod card;
+mod compare;
 mod data;
 mod open;
 mod recorded;
@@ -25,13 +26,14 @@ Examples:
   vramlab fit model.gguf --gpu 12GiB --scenario edge
   vramlab fit config.json --train --batch 4 --seq-len 2048 --gpus 8
   vramlab fit config.json --train --budget 24GiB    the cheapest plan under a budget
+  vramlab fit --compare                             other estimators beside ours, on what was measured
 Exit codes: 0 it fits, 1 it does not or that cannot be told, 2 wrong usage, 3 `--gpu here` without a GPU.";
 
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub struct Args {
     /// A config.json (or its folder), .safetensors, model.safetensors.index.json or .gguf.
-    #[arg(required_unless_present = "schema")]
+    #[arg(required_unless_present_any = ["schema", "compare"])]
     config: Option<PathBuf>,
     /// The card: an id of the course, a size (24GiB), or `here` for the one in this machine.
     #[arg(long, value_name = "GPU", default_value = "h200")]
@@ -52,6 +54,9 @@ pub struct Args {
     /// Prints what each key of the JSON answer means.
     #[arg(long)]
     schema: bool,
+    /// Other estimators beside this one: their errors on what was measured; with CONFIG and --train on your step too.
+    #[arg(long)]
+    compare: bool,
     #[command(flatten)]
     serving: Serving,
     #[command(flatten)]
@@ -120,6 +125,10 @@ struct Training {
     /// Attention written out instead of flash.
     #[arg(long)]
     math: bool,
+    /// What --gpus share: 0 nothing (copies, DDP), 1 optimizer states, 2 gradients too, 3 parameters too (ZeRO-3, FSDP)
+    /// [default: 3].
+    #[arg(long, value_name = "STAGE")]
+    zero: Option<u64>,
 }
 
 pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
@@ -127,10 +136,19 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
         say.json(&data::schema());
         return Ok(Exit::Fine);
     }
-    let Some(path) = &args.config else { return Err(Fault::usage("CONFIG is missing").into()) };
+    let Some(path) = &args.config else {
+        return if args.compare {
+            Ok(compare::tell(None, say)?)
+        } else {
+            Err(Fault::usage("CONFIG is missing").into())
+        };
+    };
     let ask = ask(args, say)?;
     let (model, name) = open::open(path, &args.set, say)?;
     let answer = vramlab_fit::answer(&model, &ask).map_err(|problem| fault(&problem, say))?;
+    if args.compare {
+        return Ok(compare::tell(Some((&model, &answer)), say)?);
+    }
     if say.is_json {
         say.json(&data::json(&model, &answer, &name));
     } else {
@@ -165,6 +183,7 @@ fn train(given: &Training) -> Train {
         nf4: given.nf4,
         offload: given.offload,
         math: given.math,
+        zero: given.zero.unwrap_or(usual.zero),
     }
 }
 
@@ -202,6 +221,8 @@ fn misplaced(args: &Args, say: &Say) -> Result<(), Fault> {
         ("--nf4", training.nf4, "--weights nf4"),
         ("--offload", training.offload, ""),
         ("--math", training.math, ""),
+        ("--zero", training.zero.is_some(), ""),
+        ("--compare", args.compare && args.config.is_some(), ""),
     ];
     let (given, is_training) = (if training.train { &of_serving[..] } else { &of_training[..] }, training.train);
     let Some((name, _, other)) = given.iter().find(|(_, is_given, _)| *is_given) else { return Ok(()) };

@@ -214,12 +214,11 @@ fn plan(found: &Plan, answer: &Answer, say: &Say) {
         say.data(&say.ink(Ink::Muted, &wrap(step.cost.get(say.lang), COLUMNS, "    ")));
     }
     let left = size(answer.capacity.saturating_sub(found.total));
-    let (total, percent, checks) = (size(found.total), found.percent, found.n_checks);
+    let (total, checks, time) = (size(found.total), found.n_checks, found.time_words());
+    let time = time.get(say.lang);
     let text = match say.lang {
-        Lang::Zh => format!("合计 {total}，剩 {left}；估计多花 {percent:.0} % 的时间；要复核质量的改动：{checks} 处"),
-        Lang::En => {
-            format!("{total} in all, {left} left; about {percent:.0} % more time; quality checks due: {checks}")
-        }
+        Lang::Zh => format!("合计 {total}，剩 {left}；{time}；要复核质量的改动：{checks} 处"),
+        Lang::En => format!("{total} in all, {left} left; {time}; quality checks due: {checks}"),
     };
     say.data(&say.ink(Ink::Good, &wrap(&text, COLUMNS, "  ")));
 }
