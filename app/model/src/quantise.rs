@@ -1,7 +1,7 @@
 //! A number in a floating-point format of 16 bits and fewer.
 //!
 //! Question: a number, a format, what happens beyond its range. Answer: its code, the nearest number of the format (ties to
-//! even, subnormals kept), or that there is none, and the relative error. Assumption: scale 1, no stochastic rounding.
+//! even, subnormals kept), or that there is none, and the relative error. Assumption: the scale is exact, no stochastic rounding.
 //! Source: IEEE 754 (binary16); bfloat16 as the upper half of binary32; E4M3 and E5M2: Micikevicius et al. 2022, "FP8 Formats for
 //! Deep Learning", table 1. Errors: none beyond the ranges.
 
@@ -63,8 +63,8 @@ impl Model for Quantise {
     const ID: &'static str = "quantise";
     const TITLE: Text = Text::new("一个数在少位数的格式里", "A number in a format of few bits");
     const ASSUMES: Text = Text::new(
-        "就近舍入，一半取偶；保留次正规数；缩放为 1。",
-        "Rounded to the nearest, ties to even; subnormals kept; a scale of 1.",
+        "就近舍入，一半取偶；保留次正规数；缩放本身不舍入。",
+        "Rounded to the nearest, ties to even; subnormals kept; the scale itself is exact.",
     );
     const SOURCE: &'static str =
         "IEEE 754 binary16; bfloat16; Micikevicius et al. 2022, FP8 Formats for Deep Learning, table 1; OCP MX 1.0";
@@ -81,12 +81,20 @@ impl Model for Quantise {
                 Text::new("超出范围就取最大值", "Beyond the range: the largest number"),
             )
             .default_value(false),
+            FieldSpec::num(
+                "scale",
+                "1",
+                1.0e-30,
+                1.0e30,
+                Text::new("缩放：存 x ÷ s，读回乘 s", "Scale: x ÷ s is stored"),
+            )
+            .default_value(1),
         ]
     }
 
     fn answer() -> Vec<FieldSpec> {
         vec![
-            FieldSpec::num("stored", "1", -1.0e39, 1.0e39, Text::new("存下的数", "What is stored")).optional(),
+            FieldSpec::num("stored", "1", -1.0e70, 1.0e70, Text::new("存下的数", "What is stored")).optional(),
             FieldSpec::new(
                 "kind",
                 "",
@@ -102,10 +110,11 @@ impl Model for Quantise {
 
     fn run(args: &Args) -> Result<Map, FieldError> {
         let (x, format) = (args.num("x"), float::find(args.text("format")).unwrap_or(float::BF16));
-        let code = format.encode(x, args.flag("saturate"));
-        let (value, kind) = match format.store(x, args.flag("saturate")) {
+        let (scale, saturates) = (args.num("scale"), args.flag("saturate"));
+        let code = format.encode(x / scale, saturates);
+        let (value, kind) = match format.store(x / scale, saturates) {
             // A zero is shown without its sign; the code has it.
-            float::Stored::Number(value) => (Some(value + 0.0), "number"),
+            float::Stored::Number(value) => (Some(value * scale + 0.0), "number"),
             float::Stored::Infinity(_) => (None, "infinity"),
             float::Stored::Nan => (None, "nan"),
         };
@@ -189,5 +198,11 @@ mod tests {
         check(2.0_f64.powi(-17), "e5m2", 0.0);
         check(100.0, "e2m1", 6.0);
         check(2.5, "e2m1", 2.0);
+        // Scaled by amax ÷ 448 = 2.
+        let scaled = |x: f64| {
+            let given = json!({"x": x, "format": "e4m3", "scale": 2});
+            crate::eval("quantise", &question(&given)).unwrap()["stored"].as_f64().unwrap()
+        };
+        assert_eq!([0.001, -0.5, 3.0, 896.0].map(scaled), [0.0, -0.5, 3.0, 896.0]);
     }
 }

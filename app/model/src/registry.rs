@@ -44,6 +44,7 @@ use crate::inference::engine_capacity::EngineCapacity;
 use crate::inference::engine_log::EngineLog;
 use crate::inference::fp_block::FpBlock;
 use crate::inference::kv_mistakes::KvMistakes;
+use crate::inference::lossless_ratio::LosslessRatio;
 use crate::inference::online_softmax::OnlineSoftmax;
 use crate::inference::outlier_error::OutlierError;
 use crate::inference::prefix_pool::Prefix;
@@ -206,6 +207,7 @@ pub const MODELS: &[Entry] = &[
     entry::<LatencyCycles>(),
     entry::<LeakSlope>(),
     entry::<LittlesLaw>(),
+    entry::<LosslessRatio>(),
     entry::<NextFix>(),
     entry::<OnlineSoftmax>(),
     entry::<OomCause>(),

@@ -212,6 +212,76 @@ impl PrefixPool {
     }
 }
 
+/// What is done with a pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    Admit { tokens: Vec<u32>, salt: u64 },
+    Append { seq: u32, tokens: Vec<u32> },
+    Finish { seq: u32 },
+}
+
+/// Steps with the pool after any of them, for going forwards and back.
+#[derive(Clone, Debug)]
+pub struct Tape {
+    steps: Vec<Step>,
+    /// The pool before every `EVERY`th step.
+    kept: Vec<PrefixPool>,
+    now: PrefixPool,
+}
+
+/// Steps between two pools that are kept.
+const EVERY: usize = 32;
+
+impl Tape {
+    pub fn new(block_tokens: u32, n_blocks: u32) -> Result<Self, Problem> {
+        let now = PrefixPool::new(block_tokens, n_blocks)?;
+        Ok(Self { steps: Vec::new(), kept: Vec::new(), now })
+    }
+
+    /// Does a step; a refused one leaves the tape as it was.
+    pub fn push(&mut self, step: Step) -> Result<Option<Admission>, Problem> {
+        let mut next = self.now.clone();
+        let admission = next.step(&step)?;
+        let before = std::mem::replace(&mut self.now, next);
+        if self.steps.len().is_multiple_of(EVERY) {
+            self.kept.push(before);
+        }
+        self.steps.push(step);
+        Ok(admission)
+    }
+
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    pub fn now(&self) -> &PrefixPool {
+        &self.now
+    }
+
+    /// The pool after `at` steps.
+    pub fn at(&self, at: usize) -> PrefixPool {
+        let at = at.min(self.steps.len());
+        let Some(kept) = self.kept.get(at / EVERY).filter(|_| at < self.steps.len()) else { return self.now.clone() };
+        let mut pool = kept.clone();
+        for step in &self.steps[at / EVERY * EVERY..at] {
+            // It went through once, from the same pool.
+            let again = pool.step(step);
+            debug_assert!(again.is_ok());
+        }
+        pool
+    }
+}
+
+impl PrefixPool {
+    fn step(&mut self, step: &Step) -> Result<Option<Admission>, Problem> {
+        match step {
+            Step::Admit { tokens, salt } => self.admit(tokens, *salt).map(Some),
+            Step::Append { seq, tokens } => self.append(*seq, tokens).map(|_| None),
+            Step::Finish { seq } => self.finish(*seq).map(|()| None),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,6 +348,26 @@ mod tests {
         let other = pool.admit(&[3, 4, 7, 7, 0], 0).unwrap();
         assert_eq!(other.reused_tokens, 0);
         assert_eq!(pool.admit(&[7, 7, 1], 0).unwrap().reused_tokens, 0);
+    }
+
+    #[test]
+    fn a_tape_is_rewound() {
+        let mut tape = Tape::new(4, 64).unwrap();
+        let mut queues = vec![tape.now().queue()];
+        for round in 0..50_u32 {
+            let step = match round % 3 {
+                0 => Step::Admit { tokens: sharing(round % 9, 10 + round, 1000 * round), salt: 0 },
+                1 => Step::Append { seq: round / 3, tokens: tokens(7, 5) },
+                _ => Step::Finish { seq: round / 3 },
+            };
+            tape.push(step).unwrap();
+            queues.push(tape.now().queue());
+        }
+        for at in (0..=50).rev() {
+            assert_eq!(tape.at(at).queue(), queues[at], "{at}");
+        }
+        assert!(tape.push(Step::Finish { seq: 99 }).is_err());
+        assert_eq!((tape.steps().len(), tape.at(99).queue()), (50, queues[50].clone()));
     }
 
     #[test]

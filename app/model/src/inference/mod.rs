@@ -9,6 +9,7 @@ pub mod engine_capacity;
 pub mod engine_log;
 pub mod fp_block;
 pub mod kv_mistakes;
+pub mod lossless_ratio;
 pub mod online_softmax;
 pub mod outlier_error;
 pub mod prefix_pool;

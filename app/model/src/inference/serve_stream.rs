@@ -8,15 +8,31 @@ use super::schedule::{check_work, outcome, settings, settings_fields, totals, to
 use super::step_time;
 use crate::fields::number;
 use crate::registry::Model;
+use vramlab_serve::Request;
 use vramlab_serve::arrivals::{Gaps, Length, Stream};
 use vramlab_serve::latency::{Latency, Spread};
 use vramlab_serve::schedule::Clock;
-use vramlab_units::{Args, FieldError, FieldSpec, Map, Text};
+use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text};
 
 pub struct ServeStream;
 
 fn length(mean: f64, sigma: f64, most: u32) -> Length {
     if sigma == 0.0 { Length::Fixed(mean.round() as u32) } else { Length::LogNormal { mean, sigma, most } }
+}
+
+/// The stream of a distribution.
+fn drawn(args: &Args) -> Result<Vec<Request>, FieldError> {
+    let stream = Stream {
+        n_requests: args.uint("n_requests") as usize,
+        gaps: Gaps::Gamma { rate: args.num("rate"), burstiness: args.num("burstiness") },
+        prompt: length(args.num("prompt_mean"), args.num("prompt_sigma"), 65_536),
+        output: length(args.num("output_mean"), args.num("output_sigma"), 16_384),
+        seed: args.uint("seed"),
+    };
+    let names = [("prompt", "prompt_mean"), ("output", "output_mean")];
+    let requests = stream.requests().map_err(|problem| super::serving(&problem, &names))?;
+    check_work(&requests, "n_requests")?;
+    Ok(requests)
 }
 
 impl Model for ServeStream {
@@ -44,6 +60,11 @@ impl Model for ServeStream {
                 .default_value(0.5),
             FieldSpec::int("seed", "1", 0, 1 << 53, Text::new("随机种子", "Seed")).default_value(1),
         ];
+        let doc = Text::new(
+            "各行的请求，到达以秒计；给了它就不用分布",
+            "Lines of requests, arrivals in seconds, in the place of a distribution",
+        );
+        fields.push(FieldSpec::new("requests", "", FieldKind::Text { max_len: 65_536 }, doc).optional());
         fields.extend(settings_fields(128, 2048, 8192));
         fields.extend(step_time::card_fields());
         fields
@@ -69,19 +90,14 @@ impl Model for ServeStream {
     }
 
     fn run(args: &Args) -> Result<Map, FieldError> {
-        let stream = Stream {
-            n_requests: args.uint("n_requests") as usize,
-            gaps: Gaps::Gamma { rate: args.num("rate"), burstiness: args.num("burstiness") },
-            prompt: length(args.num("prompt_mean"), args.num("prompt_sigma"), 65_536),
-            output: length(args.num("output_mean"), args.num("output_sigma"), 16_384),
-            seed: args.uint("seed"),
+        let (requests, field) = if args.has("requests") {
+            (super::schedule::requests(args.text("requests"))?, "requests")
+        } else {
+            (drawn(args)?, "n_requests")
         };
-        let names = [("prompt", "prompt_mean"), ("output", "output_mean")];
-        let requests = stream.requests().map_err(|problem| super::serving(&problem, &names))?;
-        check_work(&requests, "n_requests")?;
         let mut settings = settings(args);
         settings.clock = Clock::Seconds(step_time::card(args));
-        let outcome = outcome(args, &requests, &settings, "n_requests")?;
+        let outcome = outcome(args, &requests, &settings, field)?;
         let seen = Latency::of(&requests, &outcome);
         let mut map = Map::new();
         let mut put = |key: &str, value: f64| drop(map.insert(key.to_owned(), number(value)));
@@ -125,6 +141,17 @@ mod tests {
             |key: &str, ms: f64| assert!((got[key].as_f64().unwrap() / ms - 1.0).abs() < 1e-9, "{key}: {}", got[key]);
         near("ttft_mean_ms", prefill);
         near("tpot_mean_ms", decode);
+    }
+
+    /// A file in the place of a distribution, with the columns of the public Azure traces.
+    #[test]
+    fn requests_of_a_file() {
+        let file =
+            "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.5,100,1\n2023-11-16 18:17:05.5,100,1\n";
+        let got = ask(&json!({"requests": file, "launch_us": 1000}));
+        assert_eq!((&got["steps"], &got["prefill_tokens"]), (&json!(2), &json!(200)));
+        let refused = crate::eval("serve_stream", &question(&json!({"requests": "0:1:x"}))).unwrap_err();
+        assert_eq!(refused.field(), "requests");
     }
 
     /// More requests at once: more tokens a second, each slower; a static batch makes the first token wait.
