@@ -14,10 +14,10 @@ use vramlab_gpu::RunError;
 use vramlab_gpu::client::{Client, ClientEvent, Limits, Spawn, Target, Wake};
 use vramlab_gpu::manifest::{Experiment, Kernel};
 use vramlab_gpu::plan::{self, Mode, default_budget};
-use vramlab_gpu::protocol::FromChild;
+use vramlab_gpu::protocol::{FromChild, Job};
 use vramlab_shell::Library;
 use vramlab_shell::experiments::Recorded;
-use vramlab_trace::{Backend, DeviceFacts, Run};
+use vramlab_trace::{Backend, DeviceFacts, Point, Run};
 use vramlab_units::{Map, Text};
 
 const NO_COUNTERS: Text = Text::new("没有硬件计数器：{}", "no hardware counters: {}");
@@ -139,6 +139,25 @@ impl<'a> Driver<'a> {
             self.say.note(&self.say.text(NO_COUNTERS).replace("{}", &why));
         }
         Ok(run)
+    }
+
+    pub fn lang(&self) -> vramlab_units::Lang {
+        self.say.lang
+    }
+
+    /// Runs a job as it is; its points.
+    pub fn points(&mut self, backend: Backend, job: Job) -> Result<Vec<Point>, Fault> {
+        interrupt::listen();
+        let lang = self.say.lang;
+        let open = self.client().map_err(|error| Fault::of_run(&error, lang))?;
+        let id = open.client.start(Target { backend, budget_bytes: None }, job);
+        let mut points = Vec::new();
+        let done = open.wait(id, &mut |event| {
+            if let ClientEvent::Job(FromChild::Point { point, .. }) = event {
+                points.push((**point).clone());
+            }
+        });
+        done.map(|()| points).map_err(|error| Fault::of_run(&error, lang))
     }
 
     /// An experiment of the program with its kernel.
