@@ -39,7 +39,9 @@ pub struct Traced {
     /// Allocations on the device, of the process that held most.
     pub live: Live,
     pub live_pid: u32,
-    /// What NVML said of that process before its first allocation: context and first modules.
+    /// Allocations from stream-ordered pools, of all processes.
+    pub n_pool: u64,
+    /// What NVML said of that process beyond its allocations when those began: context and first modules.
     pub context_bytes: Option<u64>,
     /// NVML's figure less what is allocated, at NVML's peak of that process.
     pub outside_bytes: Option<i64>,
@@ -178,6 +180,10 @@ fn traced(profile: &Profile) -> Traced {
         out.own_ns += activity.own_ns;
         out.overhead_ns += activity.overhead.iter().map(|(_, ns)| ns).sum::<u64>();
         out.is_cut |= !activity.is_whole;
+        let memory = &activity.memory;
+        out.n_pool +=
+            memory.is_pool.iter().zip(&memory.is_free).filter(|(is_pool, is_free)| **is_pool && !**is_free).count()
+                as u64;
         add_kernels(activity, &mut kernels);
         let moved = &activity.copies;
         for row in 0..moved.ns.len() {
@@ -224,16 +230,29 @@ fn by_time(groups: impl Iterator<Item = Group>) -> Vec<Group> {
     all
 }
 
-/// What the process holds on the device beside its own allocations: before the first of them, and at NVML's peak.
+/// Samples after the first allocation among which the context is looked for: a look at the card takes a while, and what is
+/// allocated meanwhile would count as context.
+const N_CONTEXT: usize = 5;
+
+/// What NVML says of a process beyond its own allocations when those begin: context and first modules. Without a sample
+/// after them, what it said before.
+pub fn context(profile: &Profile, process: &Process, live: &Live) -> Option<u64> {
+    let first = *live.t_ns.first()?;
+    let t = &profile.samples.t_us;
+    let after = t.partition_point(|t| t.saturating_mul(1000) < first);
+    let beyond = |row: usize| process.gpu_at(row)?.checked_sub(live.at(t[row].saturating_mul(1000)));
+    let before = || (process.first..after).rev().find_map(|row| process.gpu_at(row).filter(|bytes| *bytes > 0));
+    (after..t.len()).take(N_CONTEXT).filter_map(beyond).min().or_else(before)
+}
+
+/// What the process holds on the device beside its own allocations. A pool holds more than what is asked of it, so that
+/// with pools nothing can be said.
 fn outside(profile: &Profile, out: &mut Traced) {
     let Some(process) = profile.processes.iter().find(|process| process.pid == out.live_pid) else { return };
     let t = &profile.samples.t_us;
+    out.context_bytes = context(profile, process, &out.live);
     let at = |row: usize| process.gpu_at(row).filter(|bytes| *bytes > 0);
-    if let Some(first) = out.live.t_ns.first() {
-        let before = t.partition_point(|t| t.saturating_mul(1000) <= *first);
-        out.context_bytes = (process.first..before).rev().find_map(at);
-    }
-    if let Some((row, bytes)) = most((0..t.len()).map(at)) {
+    if let Some((row, bytes)) = most((0..t.len()).map(at)).filter(|_| out.n_pool == 0) {
         let live = out.live.at(t[row].saturating_mul(1000));
         out.outside_bytes = i64::try_from(i128::from(bytes) - i128::from(live)).ok();
     }

@@ -35,7 +35,7 @@ pub fn time(us: u64) -> String {
 }
 
 fn percent(share: f64) -> String {
-    show::with_unit(share * 100.0, "%")
+    show::with_unit((share * 1e4).round() / 1e4, "%")
 }
 
 /// Every line of the report, in order.
@@ -110,7 +110,7 @@ fn peak(profile: &Profile, report: &Report, lang: Lang) -> Option<String> {
 fn card(report: &Report, lang: Lang) -> Option<String> {
     let mut words = Vec::new();
     if let Some((mean, most)) = report.util {
-        let (mean, most) = (show::with_unit(mean, "%"), show::with_unit(f64::from(most), "%"));
+        let (mean, most) = (percent(mean / 100.0), percent(f64::from(most) / 100.0));
         words.push(match lang {
             Lang::Zh => format!("利用率平均 {mean}，最高 {most}"),
             Lang::En => format!("utilisation {mean} on average, {most} at most"),
@@ -147,8 +147,15 @@ fn allocations(traced: &Traced, lang: Lang) -> String {
     };
     if let Some(context) = traced.context_bytes {
         text += &match lang {
-            Lang::Zh => format!("；第一次分配之前，进程已占 {}（上下文）", size(context)),
-            Lang::En => format!("; {} before the first of them (the context)", size(context)),
+            Lang::Zh => format!("；第一次分配时，此外已占 {}（上下文）", size(context)),
+            Lang::En => format!("; {} beside the first of them (the context)", size(context)),
+        };
+    }
+    if traced.n_pool > 0 {
+        let n = show::grouped(traced.n_pool as f64);
+        text += &match lang {
+            Lang::Zh => format!("；另有 {n} 次来自 cudaMallocAsync 的池"),
+            Lang::En => format!("; {n} more came from pools of cudaMallocAsync"),
         };
     }
     if let Some(outside) = traced.outside_bytes.and_then(|bytes| u64::try_from(bytes).ok()) {

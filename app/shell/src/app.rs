@@ -47,6 +47,7 @@ pub struct App {
     pub(crate) study: crate::study::Study,
     pub(crate) snapshot: crate::snapshot::Desk,
     pub(crate) fit: crate::fit::Desk,
+    pub(crate) profile: crate::profile::Desk,
     pub(crate) route: Route,
     pub(crate) history: Vec<Route>,
     pub(crate) notes: Vec<Note>,
@@ -105,6 +106,7 @@ impl App {
             study: crate::study::Study::default(),
             snapshot: crate::snapshot::Desk::default(),
             fit: crate::fit::Desk::default(),
+            profile: crate::profile::Desk::default(),
             route: Route::default(),
             history: Vec::new(),
             notes: Vec::new(),
@@ -276,6 +278,9 @@ impl App {
         }
         if route.page == Page::Snapshot {
             self.snapshot.follow(&route.params);
+        }
+        if route.page == Page::Profile {
+            self.profile.follow(&route.params);
         }
         if route.page == Page::Fit {
             self.fit.follow(&route.params);

@@ -95,6 +95,12 @@ pub const COMMANDS: &[Command] = &[
         action: |_| Ok(Action::Go(Route::page(Page::Fit))),
     },
     Command {
+        id: "profile",
+        title: Text::new("录下的一次运行", "A recorded run"),
+        shortcut: None,
+        action: |_| Ok(Action::Go(Route::page(Page::Profile))),
+    },
+    Command {
         id: "back",
         title: Text::new("后退", "Back"),
         shortcut: Some(KeyboardShortcut::new(Modifiers::ALT, Key::ArrowLeft)),

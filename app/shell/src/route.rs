@@ -43,6 +43,8 @@ pub enum Page {
     Snapshot,
     /// Whether a model fits a card.
     Fit,
+    /// A recorded run of a foreign program.
+    Profile,
     Settings,
     /// The questions that are due, over all chapters.
     Review,
@@ -86,6 +88,7 @@ impl Route {
             ["files"] => Page::Files,
             ["snapshot"] => Page::Snapshot,
             ["fit"] => Page::Fit,
+            ["profile"] => Page::Profile,
             ["settings"] => Page::Settings,
             ["review"] => Page::Review,
             _ => {
@@ -118,6 +121,7 @@ impl Route {
             Page::Files => "/files".to_owned(),
             Page::Snapshot => "/snapshot".to_owned(),
             Page::Fit => "/fit".to_owned(),
+            Page::Profile => "/profile".to_owned(),
             Page::Route { id } => format!("/route/{}", encode(id)),
             Page::Task { id } => format!("/task/{}", encode(id)),
             Page::Evidence { route: None } => "/evidence".to_owned(),

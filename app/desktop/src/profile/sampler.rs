@@ -39,6 +39,7 @@ impl Recorder {
 
     /// Costs of samples before the program begins, ns: median and most. Nothing of them is kept.
     pub fn calibrate(&mut self) -> (u64, u64) {
+        self.tree.follow_self();
         // The first ones warm what NVML keeps.
         (0..3).for_each(|_| self.row(0));
         self.costs.clear();

@@ -43,6 +43,11 @@ impl Tree {
         }
     }
 
+    /// Follows our own process: what a sample of one costs.
+    pub fn follow_self(&mut self) {
+        self.follow(self.own, 0);
+    }
+
     fn follow(&mut self, pid: u32, row: usize) {
         let name = name_of(pid);
         if let Some(idx) = self.alive.get(&pid) {
@@ -52,7 +57,8 @@ impl Tree {
             }
             return;
         }
-        let Some(name) = name else { return };
+        // Nothing is to be seen of one that has ended and was not waited for.
+        let Some(name) = name.filter(|_| rss_pages(pid).is_some()) else { return };
         if self.processes.len() >= MOST {
             self.n_untracked += 1;
             return;
@@ -80,7 +86,8 @@ impl Tree {
                 process.gpu.push(on_gpu.get(pid).copied());
                 process.rss.push(rss.map(|pages| pages * page_bytes));
             }
-            rss.is_some()
+            // A process that is being torn down has no memory on the host any more, but still some on the card.
+            rss.is_some() || on_gpu.contains_key(pid)
         });
     }
 

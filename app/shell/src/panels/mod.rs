@@ -85,6 +85,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
         Page::Files => start::files_page(app, ui, actions),
         Page::Snapshot => crate::snapshot::ui(app, ui, actions),
         Page::Fit => crate::fit::ui(app, ui, actions),
+        Page::Profile => crate::profile::ui(app, ui, actions),
         Page::Chapter { chapter, .. } => crate::page::ui(app, ui, &chapter, actions),
     });
     notes::ui(app, ui, actions);

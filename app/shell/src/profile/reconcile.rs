@@ -1,9 +1,12 @@
 //! NVML's figure of a process and the allocator's account of the same run, brought to one moment.
 
+use std::collections::BTreeSet;
 use vramlab_model::reconcile::Figures;
 use vramlab_profile::Profile;
 use vramlab_profile::live::{DEVICE, Live};
-use vramlab_profile::record::Process;
+use vramlab_profile::record::{Memory, Process};
+use vramlab_profile::report::context;
+use vramlab_snapshot::roles::Role;
 use vramlab_snapshot::{Analysis, Options, Snapshot, segments};
 use vramlab_units::{Localized, Text};
 
@@ -31,15 +34,9 @@ pub fn figures(profile: &Profile, snapshot: &Snapshot) -> Result<Both, Localized
     let map = segments::at(snapshot, &analysis, at);
     let activity = profile.activities.iter().find(|activity| activity.pid == process.pid);
     let live = activity.map(|activity| Live::of(&activity.memory, DEVICE, false)).filter(|live| !live.is_empty());
-    let context = live.as_ref().and_then(|live| context_of(profile, process, live));
-    let matched = activity.filter(|_| live.is_some()).map(|activity| {
-        let memory = &activity.memory;
-        let rows = (0..memory.t_ns.len()).filter(|row| !memory.is_free[*row]);
-        let seen: std::collections::BTreeSet<(u64, u64)> =
-            rows.map(|row| (memory.address[row], memory.bytes[row])).collect();
-        let n = map.segments.iter().filter(|segment| seen.contains(&(segment.address, segment.size))).count();
-        (n, map.segments.len())
-    });
+    let context = live.as_ref().and_then(|live| context(profile, process, live));
+    let segments: BTreeSet<(u64, u64)> = map.segments.iter().map(|segment| (segment.address, segment.size)).collect();
+    let seen = activity.filter(|_| live.is_some()).map(|activity| Seen::of(&activity.memory, &segments));
     let metrics = &map.metrics;
     Ok(Both {
         figures: Figures {
@@ -48,11 +45,31 @@ pub fn figures(profile: &Profile, snapshot: &Snapshot) -> Result<Both, Localized
             allocated: metrics.allocated,
             requested: metrics.requested,
             context,
-            owners: [None; 5],
+            // Only where every segment was recognised the rest is somebody else's.
+            libraries: seen.filter(|seen| seen.n == segments.len()).map(|seen| seen.others),
+            owners: owners(&analysis, at),
         },
         pid: process.pid,
-        matched,
+        matched: seen.map(|seen| (seen.n, segments.len())),
     })
+}
+
+/// What CUPTI saw of the allocator's segments.
+#[derive(Clone, Copy)]
+struct Seen {
+    n: usize,
+    /// Bytes that are allocated in the end and are none of them.
+    others: u64,
+}
+
+impl Seen {
+    fn of(memory: &Memory, segments: &BTreeSet<(u64, u64)>) -> Self {
+        let rows = (0..memory.t_ns.len()).filter(|row| !memory.is_free[*row]);
+        let all: BTreeSet<(u64, u64)> = rows.map(|row| (memory.address[row], memory.bytes[row])).collect();
+        let open = Live::of(memory, DEVICE, false).open;
+        let others = open.iter().filter(|(address, bytes)| !segments.contains(&(**address, **bytes)));
+        Self { n: segments.intersection(&all).count(), others: others.map(|(_, bytes)| bytes).sum() }
+    }
 }
 
 /// Where most was reserved; among equal moments, where most was in use.
@@ -64,9 +81,19 @@ fn fullest(analysis: &Analysis) -> usize {
     rows.max_by_key(|(_, (_, allocated))| **allocated).map_or(0, |(row, _)| row)
 }
 
-/// What NVML said of the process just before its first allocation.
-fn context_of(profile: &Profile, process: &Process, live: &Live) -> Option<u64> {
-    let first = *live.t_ns.first()?;
-    let before = profile.samples.t_us.partition_point(|t| t.saturating_mul(1000) <= first);
-    (process.first..before).rev().find_map(|row| process.gpu_at(row).filter(|bytes| *bytes > 0))
+/// Bytes asked for at a moment by owner, as the roles of the snapshot guess them, in the model's order.
+fn owners(analysis: &Analysis, at: usize) -> [Option<u64>; 5] {
+    let mut out = [0_u64; 5];
+    for (life, role) in analysis.lives.iter().zip(&analysis.roles).filter(|(life, _)| life.is_allocated(at)) {
+        let owner = match role {
+            Role::Parameter => 0,
+            Role::Gradient => 1,
+            Role::Optimizer => 2,
+            Role::Activation => 3,
+            Role::KvCache | Role::Workspace => 4,
+            Role::Unknown => continue,
+        };
+        out[owner] = out[owner].saturating_add(life.requested);
+    }
+    out.map(|bytes| (bytes > 0).then_some(bytes))
 }

@@ -11,6 +11,6 @@ mod paint;
 mod timeline;
 mod words;
 
-pub use look::Look;
+pub use look::{Look, Memory};
 pub use timeline::{Scene, Timeline};
 pub use words::{at as moment, legend};

@@ -8,6 +8,7 @@ use vramlab_model::reconcile::{Figures, Parts};
 pub enum Part {
     Process,
     Context,
+    Libraries,
     /// Outside the allocator, and nobody says what; also what a context is part of where that is not known.
     UnknownOutside,
     Reserved,
@@ -58,6 +59,7 @@ pub fn rows(figures: &Figures, parts: &Parts) -> Vec<Row> {
         row(&[
             (Part::Reserved, figures.reserved),
             (Part::Context, parts.context),
+            (Part::Libraries, parts.libraries),
             (Part::UnknownOutside, parts.unknown_outside),
         ]),
         row(&[(Part::Allocated, figures.allocated), (Part::Cached, parts.cached)]),

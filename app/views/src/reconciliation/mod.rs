@@ -23,6 +23,11 @@ pub struct Reconciliation {
     given: Map,
 }
 
+/// The whole in a sentence.
+pub fn sentence(figures: &Figures, parts: &Parts, lang: Lang) -> String {
+    words::finding(figures, parts, lang)
+}
+
 /// The figure alone, for pages that have the figures from elsewhere.
 pub fn bars_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, figures: &Figures, parts: &Parts) {
     let rows = layout::rows(figures, parts);
@@ -95,11 +100,12 @@ impl Visualizer for Reconciliation {
 
 /// The recorded run of `assets/profiles`, at its peak.
 const EXAMPLE: Figures = Figures {
-    nvml_process: 6_725_566_464,
-    reserved: 6_144_655_360,
-    allocated: 5_371_133_952,
-    requested: 5_369_892_864,
-    context: None,
+    nvml_process: 4_102_029_312,
+    reserved: 3_294_625_792,
+    allocated: 2_709_468_160,
+    requested: 2_707_365_960,
+    context: Some(555_745_280),
+    libraries: Some(134_532_616),
     owners: [None; 5],
 };
 

@@ -24,6 +24,7 @@ fn fill(tokens: &Tokens, part: Part) -> Fill {
         Part::Rounding => Fill::Area(Area::Wasted),
         Part::UnknownOutside | Part::Unowned => Fill::Area(Area::Unknown),
         Part::Context => Fill::Color(tokens.role(Role::Workspace)),
+        Part::Libraries => Fill::Color(tokens.tint(tokens.role(Role::Workspace), 0.6)),
         Part::Process => Fill::Color(tokens.tint(tokens.ink, 0.72)),
         Part::Reserved => Fill::Color(tokens.tint(tokens.ink, 0.46)),
         Part::Allocated => Fill::Color(tokens.tint(tokens.ink, 0.34)),
@@ -50,7 +51,7 @@ fn mark(painter: &Painter, tokens: &Tokens, rect: Rect, part: Part) {
 /// Ink that is read on a piece.
 fn ink_on(tokens: &Tokens, part: Part) -> Color32 {
     match part {
-        Part::Process | Part::Owner(_) | Part::Context | Part::Reserved => tokens.surface,
+        Part::Process | Part::Owner(_) | Part::Context | Part::Libraries | Part::Reserved => tokens.surface,
         _ => tokens.ink,
     }
 }

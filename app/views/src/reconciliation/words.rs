@@ -16,6 +16,7 @@ pub fn name(part: Part) -> Text {
     match part {
         Part::Process => Text::new("NVML：进程", "NVML: the process"),
         Part::Context => Text::new("CUDA 上下文", "CUDA context"),
+        Part::Libraries => Text::new("库自己的分配", "libraries' own"),
         Part::UnknownOutside => Text::new("分配器之外，来历不明", "outside the allocator, unknown"),
         Part::Reserved => Text::new("保留（各段）", "reserved (segments)"),
         Part::Allocated => Text::new("在用的块", "blocks in use"),
@@ -37,7 +38,7 @@ pub fn size(bytes: u64) -> String {
 }
 
 pub fn share(bytes: u64, whole: u64) -> String {
-    show::with_unit(bytes as f64 / whole.max(1) as f64 * 100.0, "%")
+    show::with_unit((bytes as f64 / whole.max(1) as f64 * 1e4).round() / 1e4, "%")
 }
 
 /// The name, the bytes to the last one, and the share of the process.

@@ -36,6 +36,7 @@ pub fn of(path: &Path, profile: &Profile) -> Result<Reconciled, Fault> {
 }
 
 const TITLE: Text = Text::new("对账", "reconciled");
+const UNKNOWN: Text = Text::new("未知", "unknown");
 const SEGMENTS: Text = Text::new("段", "segments");
 
 impl Reconciled {
@@ -43,18 +44,19 @@ impl Reconciled {
         let size = |bytes: u64| show::bytes_binary(Bytes(bytes));
         let (figures, parts) = (&self.figures, &self.parts);
         let context = figures.context.map(size);
+        let libraries = figures.libraries.map_or_else(|| UNKNOWN.get(lang).to_owned(), size);
         let [nvml, reserved, allocated, requested] =
             [figures.nvml_process, figures.reserved, figures.allocated, figures.requested].map(size);
         let [unknown, cached, rounding] = [parts.unknown_outside, parts.cached, parts.rounding].map(size);
         let text = match lang {
             Lang::Zh => format!(
-                "NVML {nvml} = 上下文 {} + 未知 {unknown} + 保留 {reserved}；保留 = 在用 {allocated} + 缓存 {cached}；在用 = 申请 {requested} + 取整 {rounding}",
-                context.unwrap_or_else(|| "未知".to_owned())
+                "NVML {nvml} = 上下文 {} + 库 {libraries} + 未知 {unknown} + 保留 {reserved}；保留 = 在用 {allocated} + 缓存 {cached}；在用 = 申请 {requested} + 取整 {rounding}",
+                context.unwrap_or_else(|| UNKNOWN.get(lang).to_owned())
             ),
             Lang::En => format!(
-                "NVML {nvml} = context {} + unknown {unknown} + reserved {reserved}; reserved = in use {allocated} + cached \
-                 {cached}; in use = asked for {requested} + rounding {rounding}",
-                context.unwrap_or_else(|| "unknown".to_owned())
+                "NVML {nvml} = context {} + libraries {libraries} + unknown {unknown} + reserved {reserved}; reserved = in \
+                 use {allocated} + cached {cached}; in use = asked for {requested} + rounding {rounding}",
+                context.unwrap_or_else(|| UNKNOWN.get(lang).to_owned())
             ),
         };
         let mut out = vec![Line { label: TITLE, text }];

@@ -130,7 +130,7 @@ fn tell(profile: &Profile, args: &Args, path: Option<&Path>, is_data: bool, say:
         return Ok(());
     }
     let out = |line: &str| if is_data { say.data(line) } else { say.note(line) };
-    let head = format!("{} · {}", profile.command.join(" "), evidence(profile, say));
+    let head = format!("{} · {}", brief(&profile.command), evidence(profile, say));
     out(&say.ink(Ink::Strong, &plain(&super::layout::wrap(&head, COLUMNS, ""))));
     for line in words::lines(profile, &report, say.lang) {
         out(&plain(&format!("  {}", labelled(2, line.label.get(say.lang), LABELS, &line.text))));
@@ -149,6 +149,16 @@ fn tell(profile: &Profile, args: &Args, path: Option<&Path>, is_data: bool, say:
 }
 
 const LABELS: usize = 13;
+
+/// A command in a line: no control characters, and not the whole of a long one.
+fn brief(command: &[String]) -> String {
+    const MOST: usize = 100;
+    let words = command.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+    match words.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…", &words[..at]),
+        None => words,
+    }
+}
 
 /// Where the numbers come from.
 fn evidence(profile: &Profile, say: &Say) -> String {
