@@ -188,6 +188,25 @@ fn summaries_and_counters() {
 }
 
 #[test]
+fn logs_and_streams_of_serving_engines() {
+    use vramlab_serve::schedule::{Detail, Settings, continuous};
+    let mut seeds = honest("tests/data/serving", ".log");
+    seeds.extend(honest("tests/data/serving", ".csv"));
+    seeds.push(b"0:100:50 0:4:6:-1\n# a comment\n3 7 9".to_vec());
+    fuzz("serving", &seeds, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        if let Ok(log) = vramlab_serve::log::read(&text) {
+            let _ = vramlab_serve::log::explain(&log);
+        }
+        if let Ok(mut requests) = vramlab_serve::request::read(&text) {
+            requests.truncate(64);
+            requests.iter_mut().for_each(|one| one.output = one.output.min(256));
+            let _ = continuous(&requests, &Settings::new(8, 512, 16, 256), Detail::Events);
+        }
+    });
+}
+
+#[test]
 fn lessons() {
     let seeds = honest("lessons", "chapter.toml");
     fuzz("lesson", &seeds, |bytes| {

@@ -5,53 +5,22 @@ use super::*;
 const GIB: f64 = 1_073_741_824.0;
 
 /// vllm-project/vllm#10517 (0.6.4), two runs of one card.
-const V0_6_4: &str = "Loading model weights took 14.9888 GB
-Memory profiling results: total_gpu_memory=23.58GiB initial_memory_usage=15.34GiB peak_torch_memory=17.06GiB \
-memory_usage_post_profile=15.35GiB non_torch_memory=0.35GiB kv_cache_size=3.81GiB gpu_memory_utilization=0.90
-GPU blocks: 1952, # CPU blocks: 2048
-Maximum concurrency for 20000 tokens per request: 1.56x";
+const V0_6_4: &str = include_str!("../../../../tests/data/serving/vllm_0_6_4.log");
 
 /// #10511 (0.6.5).
-const V0_6_5: &str = "INFO 12-13 19:54:18 worker.py:243] Memory profiling results:
-INFO 12-13 19:54:18 worker.py:243] duration\t0.75 seconds
-INFO 12-13 19:54:18 worker.py:243] total_gpu_memory\t79.22GiB
-INFO 12-13 19:54:18 worker.py:243] gpu_memory_utilization\t0.90
-INFO 12-13 19:54:18 worker.py:243] the current vLLM instance can use\t71.29GiB
-INFO 12-13 19:54:18 worker.py:243] model weights take\t14.96GiB
-INFO 12-13 19:54:18 worker.py:243] non_torch_memory\t1.79GiB
-INFO 12-13 19:54:18 worker.py:243] PyTorch activation peak memory\t1.26GiB
-INFO 12-13 19:54:18 worker.py:243] available_kv_cache_memory\t53.29GiB";
+const V0_6_5: &str = include_str!("../../../../tests/data/serving/vllm_0_6_5.log");
 
 /// #12126 (0.6.6).
-const V0_6_6: &str = "INFO 01-16 09:40:00 worker.py:238] the current vLLM instance can use total_gpu_memory (79.22GiB) x \
-gpu_memory_utilization (0.90) = 71.29GiB
-INFO 01-16 09:40:00 worker.py:238] model weights take 19.86GiB; non_torch_memory takes 0.16GiB; PyTorch activation peak \
-memory takes 36.63GiB; the rest of the memory reserved for KV Cache is 14.65GiB.
-INFO 01-16 09:40:00 executor_base.py:95] # CUDA blocks: 6001, # CPU blocks: 1638";
+const V0_6_6: &str = include_str!("../../../../tests/data/serving/vllm_0_6_6.log");
 
 /// #13596 (0.7.3, V1), the line before and after the change.
-const V1_BLOCKS: &str = "INFO 02-20 00:01:02 kv_cache_utils.py:522] # GPU blocks: 127626
-INFO 02-20 00:01:02 kv_cache_utils.py:525] Maximum concurrency for 2048 tokens per request: 997.08x
-INFO 02-19 23:56:55 kv_cache_utils.py:524] GPU KV cache size: 2,042,016 tokens
-INFO 02-19 23:56:55 kv_cache_utils.py:527] Maximum concurrency for 2,048 tokens per request: 997.08x";
+const V1_BLOCKS: &str = include_str!("../../../../tests/data/serving/vllm_v1_blocks.log");
 
 /// V1 of 2025: weights apart.
-const V1_2025: &str = "(EngineCore_DP0 pid=3021) INFO 09-23 18:12:34 [kv_cache_utils.py:864] GPU KV cache size: 451,744 tokens
-(EngineCore_DP0 pid=3021) INFO 09-23 18:12:34 [kv_cache_utils.py:868] Maximum concurrency for 4,096 tokens per request: 110.29x
-(EngineCore_DP0 pid=3021) INFO 09-23 18:12:34 [gpu_worker.py:298] Available KV cache memory: 55.15 GiB
-(EngineCore_DP0 pid=3021) INFO 09-23 18:12:39 [gpu_model_runner.py:3118] Graph capturing finished in 5 secs, took 0.67 GiB
-(EngineCore_DP0 pid=3021) INFO 09-23 18:12:39 [gpu_worker.py:391] Free memory on device (78.66/79.19 GiB) on startup. Desired GPU \
-memory utilization is (0.9, 71.27 GiB). Actual usage is 14.08 GiB for weight, 1.97 GiB for peak activation, 0.07 GiB for \
-non-torch memory, and 0.67 GiB for CUDAGraph memory.";
+const V1_2025: &str = include_str!("../../../../tests/data/serving/vllm_v1_2025.log");
 
 /// V1 of 2026: weights and what is outside in one sum, tokens and concurrency in one line.
-const V1_2026: &str = "(EngineCore pid=326) INFO 10-06 17:00:11 [model_runner.py:407] Model loading took 15.0 GiB memory and 5.420225 seconds
-(EngineCore pid=326) INFO 10-06 17:00:33 [gpu_worker.py:692] Available KV cache memory: 56.21 GiB
-(EngineCore pid=326) INFO 10-06 17:00:33 [kv_cache_utils.py:2464] GPU KV cache size: 460,496 tokens, Maximum concurrency for \
-131,072 tokens per request: 3.51x
-(EngineCore pid=326) INFO 10-06 17:00:41 [gpu_worker.py:955] Free memory on device (78.84/79.25 GiB) on startup. Desired GPU memory \
-utilization is (0.92, 72.91 GiB). Actual usage is 15.26 GiB for consumed memory (weights + non-torch), 1.44 GiB for peak \
-activation, and 0.23 GiB for CUDAGraph memory.";
+const V1_2026: &str = include_str!("../../../../tests/data/serving/vllm_v1_2026.log");
 
 #[track_caller]
 fn has(log: &Log, key: Key, expected: f64) {
