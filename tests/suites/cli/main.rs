@@ -10,6 +10,7 @@ mod exits;
 mod fit;
 mod guide;
 mod pictures;
+mod profile;
 mod program;
 mod serve;
 mod sessions;
