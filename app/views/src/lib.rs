@@ -28,6 +28,7 @@ mod memory_summary;
 mod oom_tree;
 mod pareto_scatter;
 pub mod profile;
+mod profile_card;
 pub mod reconciliation;
 mod roofline;
 mod sample_histogram;

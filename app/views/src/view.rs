@@ -110,6 +110,7 @@ pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::memory_summary::MemorySummary>(),
     entry::<crate::oom_tree::OomTree>(),
     entry::<crate::pareto_scatter::ParetoScatter>(),
+    entry::<crate::profile_card::ProfileTimeline>(),
     entry::<crate::reconciliation::Reconciliation>(),
     entry::<crate::roofline::Roofline>(),
     entry::<crate::sample_histogram::SampleHistogram>(),
