@@ -156,6 +156,8 @@ pub struct Train {
     pub offload: bool,
     /// Attention written out, with its T × T matrices.
     pub math: bool,
+    /// AdamW in one kernel: no temporaries as large as all parameters.
+    pub fused: bool,
     /// What several cards share: 0 nothing (each a copy), 1 optimizer states, 2 gradients too, 3 parameters too.
     pub zero: u64,
 }
@@ -181,6 +183,7 @@ impl Default for Train {
             nf4: false,
             offload: false,
             math: false,
+            fused: false,
             zero: MOST_ZERO,
         }
     }

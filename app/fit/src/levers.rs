@@ -234,6 +234,22 @@ pub const LEVERS: &[Lever] = &[
         in_plans: true,
     },
     Lever {
+        id: "fused_update",
+        title: Text::new("AdamW 用融合内核（fused=True）", "AdamW in one kernel (fused=True)"),
+        apply: |_, ask| {
+            train(ask, |work| {
+                (work.optimizer == Optimizer::AdamW && !work.fused).then_some(Train { fused: true, ..*work })
+            })
+        },
+        cost: words!(
+            "算式不变，只是不再为全部参数一起开临时张量；一般还更快",
+            "the same arithmetic without temporaries for all parameters at once; as a rule faster too"
+        ),
+        percent: none,
+        needs_check: false,
+        in_plans: true,
+    },
+    Lever {
         id: "adamw8",
         title: Text::new("8 位优化器状态", "8-bit optimizer states"),
         apply: |_, ask| {

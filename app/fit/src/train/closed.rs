@@ -65,7 +65,7 @@ pub fn sums(model: &Model, ask: &Ask, train: &Train) -> Result<Sums, Problem> {
     let state_width = if w.master > 0 { 4 } else { w.w };
     b.states = states(train.optimizer, trained, state_width).div_ceil(n) + (trained * w.master).div_ceil(n);
     b.step_temporary = match train.optimizer {
-        Optimizer::AdamW => (trained * state_width).div_ceil(n),
+        Optimizer::AdamW if !train.fused => (trained * state_width).div_ceil(n),
         _ => 0,
     };
     if train.offload {

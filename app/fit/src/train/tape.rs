@@ -7,10 +7,11 @@
 use super::split;
 use crate::ask::{Ask, Optimizer, Precision, Train};
 use crate::items::{self, Certainty, Item, Owner, Sums};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use vramlab_ledger as ledger;
-use vramlab_ledger::{Extras, Holder, Net, Part, Plan, Run, Start, Timeline};
+use vramlab_ledger::{Extras, Holder, Net, Part, Plan, Run, Start, Timeline, Update};
 use vramlab_modelfile::arch::Family;
 use vramlab_modelfile::{Architecture, Field, Model, parts};
 use vramlab_units::Localized;
@@ -22,40 +23,48 @@ const MOST_LAYERS: u64 = 160;
 
 /// The step by its tape; nothing where the tape does not know the model or the way of training.
 pub fn sums(model: &Model, ask: &Ask, train: &Train) -> Option<Sums> {
-    let plan = plan(model, train)?;
+    let played = played(plan(model, train)?)?;
+    let (plan, run) = (&played.plan, &played.run);
     let n_params = parts::n_params(&parts::parts(&model.arch).ok()?);
-    let run = recorded(&plan)?;
     let adapters = if plan.lora_rank > 0 { run.n_trained } else { 0 };
     let missed = (run.n_params as f64 - adapters as f64 - n_params as f64).abs() / n_params as f64;
     if missed > MISSED {
         return None;
     }
     let is_whole = ask.n_cards == 1 && train.loss_chunks == 1 && !train.offload;
-    let mut sums =
-        if is_whole { told(&Timeline::new(&run, Start::default(), 1)) } else { split::sums(&run, ask, train) };
-    remarks(&model.arch, &plan, &mut sums);
+    let whole = || told(&Timeline::new(run, Start::default(), 1));
+    let mut sums = if is_whole { played.whole.get_or_init(whole).clone() } else { split::sums(run, ask, train) };
+    remarks(&model.arch, plan, &mut sums);
     Some(sums)
 }
 
 /// Tapes that are kept: a search over cards and budgets asks for the same ones again and again.
-const MOST_KEPT: usize = 4;
+const MOST_KEPT: usize = 24;
+
+/// A tape, and what it says of a step on one card.
+struct Played {
+    plan: Plan,
+    run: Run,
+    whole: OnceCell<Sums>,
+}
 
 thread_local! {
-    static KEPT: RefCell<Vec<(Plan, Rc<Run>)>> = const { RefCell::new(Vec::new()) };
+    static KEPT: RefCell<VecDeque<Rc<Played>>> = const { RefCell::new(VecDeque::new()) };
 }
 
 /// The tape of a plan, from the last few if it is among them.
-fn recorded(plan: &Plan) -> Option<Rc<Run>> {
-    let known = KEPT.with_borrow(|kept| kept.iter().find(|(of, _)| of == plan).map(|(_, run)| Rc::clone(run)));
+fn played(plan: Plan) -> Option<Rc<Played>> {
+    let known = KEPT.with_borrow(|kept| kept.iter().find(|one| one.plan == plan).cloned());
     if known.is_some() {
         return known;
     }
-    let run = Rc::new(ledger::record(plan).ok()?);
+    let run = ledger::record(&plan).ok()?;
+    let new = Rc::new(Played { plan, run, whole: OnceCell::new() });
     KEPT.with_borrow_mut(|kept| {
         kept.truncate(MOST_KEPT - 1);
-        kept.insert(0, (plan.clone(), Rc::clone(&run)));
+        kept.push_front(Rc::clone(&new));
     });
-    Some(run)
+    Some(new)
 }
 
 /// Network, feed-forward width and extras of a model that the tape plays.
@@ -124,6 +133,7 @@ fn plan(model: &Model, train: &Train) -> Option<Plan> {
             Optimizer::Sgd => ledger::Optimizer::Sgd,
             Optimizer::Momentum => ledger::Optimizer::Sgdm,
         },
+        update: if train.fused { Update::Fused } else { Update::Foreach },
         checkpoint_every: u64::from(train.recompute),
         is_tied: arch.flag(Field::Tied),
         lora_rank: train.lora.unwrap_or(0),

@@ -129,6 +129,7 @@ fn work(work: &Work) -> Value {
             "nf4": train.nf4,
             "offload": train.offload,
             "math": train.math,
+            "fused": train.fused,
             "zero": train.zero,
         }),
     }

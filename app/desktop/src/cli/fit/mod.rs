@@ -125,6 +125,9 @@ struct Training {
     /// Attention written out instead of flash.
     #[arg(long)]
     math: bool,
+    /// AdamW in one kernel (fused=True): no temporaries for all parameters at once.
+    #[arg(long)]
+    fused: bool,
     /// What --gpus share: 0 nothing (copies, DDP), 1 optimizer states, 2 gradients too, 3 parameters too (ZeRO-3, FSDP)
     /// [default: 3].
     #[arg(long, value_name = "STAGE")]
@@ -183,6 +186,7 @@ fn train(given: &Training) -> Train {
         nf4: given.nf4,
         offload: given.offload,
         math: given.math,
+        fused: given.fused,
         zero: given.zero.unwrap_or(usual.zero),
     }
 }
@@ -221,6 +225,7 @@ fn misplaced(args: &Args, say: &Say) -> Result<(), Fault> {
         ("--nf4", training.nf4, "--weights nf4"),
         ("--offload", training.offload, ""),
         ("--math", training.math, ""),
+        ("--fused", training.fused, ""),
         ("--zero", training.zero.is_some(), ""),
         ("--compare", args.compare && args.config.is_some(), ""),
     ];
