@@ -16,7 +16,7 @@ use egui::{Sense, Ui};
 use layout::Geometry;
 use paint::Scene;
 use question::{Attention, Bar, Case, LLMS, Question};
-use vramlab_kit::{Slider, Tokens, Verdict};
+use vramlab_kit::{Slider, Tokens, Verdict, legend};
 use vramlab_units::show::{grouped, with_unit};
 use vramlab_units::{Args, FieldError, FieldSpec, Lang, Map, Text};
 
@@ -79,6 +79,9 @@ impl CaseCapacity {
         Scene { painter, tokens, lang, geometry: &geometry, bars: &self.bars, card, hovered }.paint();
         figure::focus_ring(ui, tokens, &response);
         figure::speak(&response, &self.finding(lang), None);
+        let marks: Vec<_> =
+            paint::legend(&self.bars, tokens).into_iter().map(|(mark, name)| (mark, name.get(lang))).collect();
+        legend(ui, tokens, &marks);
         let said = hovered.and_then(|(bar, part)| {
             let part = self.bars.get(bar)?.parts.get(part)?;
             Some(format!("{} · {} · {}", part.name.get(lang), words::size(part.bytes), grouped(part.bytes) + " B"))
@@ -240,6 +243,23 @@ mod tests {
             let view = open(&[("batch", row.batch.into()), ("amp", row.is_amp.into())]);
             let error = (view.bars[0].used() / row.reserved as f64 - 1.0).abs();
             assert!(error < if row.is_amp { 0.05 } else { 0.10 }, "{row:?}: {error}");
+        }
+    }
+
+    /// Within 1 % or 16 MiB of what PyTorch allocated.
+    #[test]
+    fn the_bars_of_a_picture_are_as_long_as_measured() {
+        let check = |bar: &Bar, bytes: u64| {
+            let away = (bar.used() - bytes as f64).abs();
+            assert!(away <= (bytes as f64 * 0.01).max(16.0 * 1_048_576.0), "{} {bytes}: {away}", bar.name.en);
+        };
+        let case = ("case", vramlab_units::Value::from("diffusion"));
+        for (side, attention, bytes) in measured::UNET {
+            let view = open(&[case.clone(), ("size_px", side.into()), ("attention", attention.id().into())]);
+            check(&view.bars[0], bytes);
+        }
+        for (side, is_tiled, bytes) in measured::VAE {
+            check(&open(&[case.clone(), ("size_px", side.into()), ("tiled", is_tiled.into())]).bars[1], bytes);
         }
     }
 

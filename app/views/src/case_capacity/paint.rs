@@ -6,9 +6,9 @@ use super::words;
 use crate::ink;
 use egui::{Align2, CornerRadius, Painter, Rect, StrokeKind, pos2, vec2};
 use vramlab_kit::paint::{Area, area, hatch};
-use vramlab_kit::{Axis, Spread, Tokens, Type};
-use vramlab_units::Lang;
+use vramlab_kit::{Axis, Mark, Spread, Tokens, Type};
 use vramlab_units::show::number;
+use vramlab_units::{Lang, Text};
 
 pub struct Scene<'a> {
     pub painter: &'a Painter,
@@ -22,11 +22,11 @@ pub struct Scene<'a> {
 
 impl Scene<'_> {
     pub fn paint(&self) {
+        self.axis();
+        self.card();
         for (idx, bar) in self.bars.iter().enumerate() {
             self.bar(idx, bar);
         }
-        self.axis();
-        self.card();
     }
 
     fn bar(&self, idx: usize, bar: &Bar) {
@@ -39,7 +39,7 @@ impl Scene<'_> {
         let total = words::total(bar, self.card, *lang);
         let color = if bar.used() > self.card { tokens.bad } else { tokens.muted };
         let at = pos2(name.right() + tokens.space.s, name.bottom());
-        ink::text(painter, at, Align2::LEFT_BOTTOM, total, tokens.font(Type::Note), color);
+        ink::text_on(painter, at, Align2::LEFT_BOTTOM, total, tokens.font(Type::Note), color, tokens.surface);
         // The card itself: a vessel that the bar fills.
         let vessel = geometry.span(idx, 0.0, self.card).intersect(rect);
         painter.rect_filled(vessel, CornerRadius::same(4), tokens.sunken);
@@ -57,6 +57,7 @@ impl Scene<'_> {
             painter.rect_stroke(over, 0.0, tokens.stroke(2.0, tokens.bad), StrokeKind::Inside);
         }
         painter.rect_stroke(vessel, CornerRadius::same(4), tokens.stroke(1.2, tokens.muted), StrokeKind::Outside);
+        painter.vline(vessel.right(), rect.y_range(), tokens.stroke(2.0, tokens.ink));
         if let Some(measured) = bar.measured {
             self.measured(idx, measured);
         }
@@ -96,8 +97,10 @@ impl Scene<'_> {
             return taken;
         }
         let at = span.left_bottom() + vec2(0.0, tokens.px(3.0));
-        let first = ink::text(painter, at, Align2::LEFT_TOP, name, font, tokens.ink);
-        ink::text(painter, pos2(at.x, first.bottom() - 1.0), Align2::LEFT_TOP, size, mono, tokens.muted);
+        let ground = tokens.surface;
+        let first = ink::text_on(painter, at, Align2::LEFT_TOP, name, font, tokens.ink, ground);
+        let below = pos2(at.x, first.bottom() - 1.0);
+        ink::text_on(painter, below, Align2::LEFT_TOP, size, mono, tokens.muted, ground);
         span.left() + wide + tokens.space.s
     }
 
@@ -145,11 +148,28 @@ impl Scene<'_> {
         let x = geometry.x_of(self.card);
         let top = geometry.rect.top() + tokens.px(20.0);
         let bottom = geometry.rect.bottom() - tokens.px(22.0);
-        painter.vline(x, top..=bottom, tokens.stroke(2.0, tokens.ink));
+        painter.vline(x, top..=bottom, tokens.stroke(1.2, tokens.muted));
         let text = words::card(self.card, *lang);
         let font = tokens.font(Type::NoteStrong);
         let wide = ink::text_width(painter, &text, font.clone());
         let anchor = if x - geometry.rect.left() > wide { Align2::RIGHT_BOTTOM } else { Align2::LEFT_BOTTOM };
         ink::text(painter, pos2(x, top), anchor, text, font, tokens.ink);
     }
+}
+
+/// What the colours of all bars mean, once each.
+pub fn legend(bars: &[Bar], tokens: &Tokens) -> Vec<(Mark, Text)> {
+    let mut out: Vec<(Mark, Text)> = Vec::new();
+    for part in bars.iter().flat_map(|bar| &bar.parts).filter(|part| part.bytes > 0.0) {
+        let mark = match part.look {
+            Look::Of(role) => Mark::Square(tokens.role(role)),
+            Look::Cached => Mark::Area(Area::CachedFree),
+            Look::Barred => Mark::Area(Area::Fragmented),
+            Look::Free => Mark::Area(Area::Free),
+        };
+        if out.iter().all(|(_, name)| name.en != part.name.en) {
+            out.push((mark, part.name));
+        }
+    }
+    out
 }

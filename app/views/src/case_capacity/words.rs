@@ -67,8 +67,8 @@ pub fn counted(case: Case) -> Text {
             "2 GB of activations and 1 GB of others are given, not computed: a real server measures them at its start.",
         ),
         Case::Diffusion => Text::new(
-            "fp16，带引导时一张图占两行；每条只有那一段的权重，文本编码器（0.25 GB）不在里面。",
-            "fp16; with guidance one picture takes two rows. Each bar has the weights of its own stage; the text encoder (0.25 GB) is not in them.",
+            "fp16，张量用着的（allocated）；带引导时一张图占两行。每条只有那一段的权重，文本编码器（0.25 GB）不在里面。",
+            "fp16, what tensors use (allocated); with guidance one picture takes two rows. Each bar has the weights of its own stage; the text encoder (0.25 GB) is not in them.",
         ),
     }
 }

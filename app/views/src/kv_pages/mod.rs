@@ -103,6 +103,13 @@ impl KvPages {
         }
     }
 
+    /// The chosen request while it runs, else the one that has run longest.
+    fn shown_request(&self) -> usize {
+        let running = &self.shown.1.paged.running;
+        let is_running = running.iter().any(|request| request.id == self.picked);
+        running.first().filter(|_| !is_running).map_or(self.picked, |request| request.id)
+    }
+
     /// The request that holds a slot, with its logical page and the slots used there.
     fn holder(&self, side: Side, slot: u64) -> Option<(&Running, usize, u64)> {
         let (pool, place) = self.pool(side);
@@ -148,7 +155,7 @@ impl KvPages {
             shown: &self.shown.1,
             history: &self.history,
             step,
-            picked: whose.unwrap_or(self.picked),
+            picked: whose.unwrap_or_else(|| self.shown_request()),
             block_tokens: self.question.block_tokens,
             max_len: self.question.max_len,
         }

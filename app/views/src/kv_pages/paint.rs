@@ -189,12 +189,15 @@ impl Scene<'_> {
         for (counts, side, color) in
             [(&history.paged, Side::Paged, tokens.ink), (&history.reserved, Side::Reserved, tokens.muted)]
         {
-            // At a third of the way both curves are well apart.
-            let idx = (counts.len() as f32 * 0.3) as usize;
-            let n = counts.get(idx).copied().unwrap_or(0);
-            let at = pos2(geometry.x_of_step(idx as f32, n_steps), y_of(f32::from(n)) + tokens.px(5.0));
-            let name = words::side(side).get(*lang);
-            ink::text_on(painter, at, Align2::CENTER_TOP, name, font.clone(), color, tokens.surface);
+            // Above its own curve, the upper one over the whole word.
+            let idx = (counts.len() as f32 * 0.22) as usize;
+            let reach = counts.iter().skip(idx.saturating_sub(20)).take(40).copied().max().unwrap_or(0);
+            let (n, dy, anchor) = match side {
+                Side::Paged => (reach, -4.0, Align2::CENTER_BOTTOM),
+                Side::Reserved => (counts.get(idx).copied().unwrap_or(0), 4.0, Align2::CENTER_TOP),
+            };
+            let at = pos2(geometry.x_of_step(idx as f32, n_steps), y_of(f32::from(n)) + tokens.px(dy));
+            ink::text(painter, at, anchor, words::side(side).get(*lang), font.clone(), color);
         }
         let x = geometry.x_of_step(self.step as f32, n_steps);
         painter.vline(

@@ -90,10 +90,19 @@ impl Scene<'_> {
                 painter.rect_stroke(band, CornerRadius::same(3), tokens.stroke(1.2, fill), StrokeKind::Inside);
             }
             None => {
-                let text = words::no_interval(line.samples.len(), *lang);
-                let is_right = median < row.center().x;
-                let (x, anchor) = if is_right { (1.0, Align2::LEFT_CENTER) } else { (-1.0, Align2::RIGHT_CENTER) };
-                let at = pos2(median + x * tokens.px(12.0), y);
+                // On the side of both marks that has more room.
+                let mean = geometry.x_of(line.stats.mean);
+                let (left, right) = (median.min(mean) - tokens.px(12.0), median.max(mean) + tokens.px(12.0));
+                let rooms = (left - row.left(), row.right() - right);
+                let (x, anchor, room) = if rooms.1 > rooms.0 {
+                    (right, Align2::LEFT_CENTER, rooms.1)
+                } else {
+                    (left, Align2::RIGHT_CENTER, rooms.0)
+                };
+                let (long, short) = (words::no_interval(line.samples.len(), *lang), words::none(*lang));
+                let is_room = ink::text_width(painter, &long, tokens.font(Type::Small)) <= room;
+                let text = if is_room { long } else { short };
+                let at = pos2(x, y);
                 ink::text(painter, at, anchor, text, tokens.font(Type::Small), tokens.caution);
             }
         }

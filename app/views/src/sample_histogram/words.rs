@@ -52,6 +52,11 @@ pub fn no_interval(n: usize, lang: Lang) -> String {
     )
 }
 
+/// The same where there is little room.
+pub fn none(lang: Lang) -> String {
+    pick(lang, "没有区间".into(), "no interval".into())
+}
+
 pub fn change(change: Change) -> Text {
     match change {
         Change::Improved => Text::new("候选更快", "faster"),
