@@ -45,6 +45,7 @@ use crate::inference::engine_log::EngineLog;
 use crate::inference::fp_block::FpBlock;
 use crate::inference::kv_mistakes::KvMistakes;
 use crate::inference::lossless_ratio::LosslessRatio;
+use crate::inference::low_rank::LowRank;
 use crate::inference::online_softmax::OnlineSoftmax;
 use crate::inference::outlier_error::OutlierError;
 use crate::inference::prefix_pool::Prefix;
@@ -208,6 +209,7 @@ pub const MODELS: &[Entry] = &[
     entry::<LeakSlope>(),
     entry::<LittlesLaw>(),
     entry::<LosslessRatio>(),
+    entry::<LowRank>(),
     entry::<NextFix>(),
     entry::<OnlineSoftmax>(),
     entry::<OomCause>(),

@@ -10,6 +10,7 @@ pub mod engine_log;
 pub mod fp_block;
 pub mod kv_mistakes;
 pub mod lossless_ratio;
+pub mod low_rank;
 pub mod online_softmax;
 pub mod outlier_error;
 pub mod prefix_pool;

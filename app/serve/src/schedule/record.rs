@@ -146,7 +146,8 @@ impl<'a> Cursor<'a> {
 
     /// The state at the end of step `step`, from one; 0 is before the first.
     pub fn seek_step(&mut self, step: usize) -> &State {
-        let row = step.checked_sub(1).and_then(|idx| self.record.rows.get(idx.min(self.record.rows.len() - 1)));
+        let last = self.record.rows.len().saturating_sub(1);
+        let row = step.checked_sub(1).and_then(|idx| self.record.rows.get(idx.min(last)));
         self.seek(row.map_or(0, |row| row.n_events))
     }
 

@@ -181,6 +181,18 @@ fn every_state_is_met_again_on_the_way_back() {
     }
 }
 
+#[test]
+fn a_run_of_nothing() {
+    let settings = Settings::new(4, 64, 16, 64);
+    for run in [continuous, fixed] {
+        let outcome = run(&[], &settings, Detail::Events).unwrap();
+        assert_eq!((outcome.totals.steps, outcome.record.rows.len()), (0, 0));
+        let mut cursor = Cursor::new(&[], Policy::Fcfs, 64, &outcome.record);
+        assert!(cursor.seek_step(3).running.is_empty());
+        assert_eq!(Latency::of(&[], &outcome), Latency::default());
+    }
+}
+
 /// Two requests of one token and of three, a step of one second: TTFT and TPOT by hand.
 #[test]
 fn latencies_by_hand() {
