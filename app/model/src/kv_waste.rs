@@ -111,6 +111,17 @@ mod tests {
         assert_eq!((&none["paged_waste"], &none["reserved_waste"]), (&json!(0.0), &json!(1.0)));
     }
 
+    /// Llama-2-13B: 40 layers, 40 KV heads of 128, two bytes, at 1024 and 2048 tokens, one request, three and 32.
+    #[test]
+    fn bytes_of_whole_requests() {
+        let bytes = |tokens: u64, requests: u64| {
+            let given = json!({"layers": 40, "kv_heads": 40, "head_dim": 128, "tokens": tokens, "requests": requests});
+            crate::eval("kv_cache", &question(&given)).unwrap()["bytes"].clone()
+        };
+        assert_eq!([bytes(2048, 1), bytes(1024, 1)], [json!(1_677_721_600_u64), json!(838_860_800)]);
+        assert_eq!([bytes(1024, 3), bytes(1024, 32)], [json!(2_516_582_400_u64), json!(26_843_545_600_u64)]);
+    }
+
     #[test]
     fn a_request_beyond_the_limit_is_refused() {
         let error = crate::eval("kv_waste", &question(&json!({"tokens": [9, 17], "max_len": 16}))).unwrap_err();
