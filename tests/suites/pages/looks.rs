@@ -87,10 +87,15 @@ fn text_at_every_size_draws() {
     }
 }
 
+/// Pages of every kind.
+fn resting() -> [String; 5] {
+    ["/", "/settings", "/snapshot?file=kv_cat", "/profile?file=gpt_training", &format!("/ch/{CHAPTER}")]
+        .map(str::to_owned)
+}
+
 #[test]
 fn everything_a_key_reaches_has_a_name() {
-    for route in ["/".to_owned(), "/settings".to_owned(), "/snapshot?file=kv_cat".to_owned(), format!("/ch/{CHAPTER}")]
-    {
+    for route in resting() {
         for lang in Lang::ALL {
             let desk = Desk::with(&route, &settings(lang, ThemeChoice::Light), [1440.0, 40_000.0]);
             let all = desk.controls();
@@ -103,8 +108,7 @@ fn everything_a_key_reaches_has_a_name() {
 
 #[test]
 fn a_page_at_rest_asks_for_no_frame() {
-    for route in ["/".to_owned(), "/settings".to_owned(), "/snapshot?file=kv_cat".to_owned(), format!("/ch/{CHAPTER}")]
-    {
+    for route in resting() {
         let mut desk = Desk::with(&route, &settings(Lang::Zh, ThemeChoice::Light), [1440.0, 900.0]);
         // Ten seconds: what waits until the reader has stayed at a step has happened.
         desk.harness.run_steps(40);

@@ -10,6 +10,7 @@ mod guide;
 mod incoming;
 mod looks;
 mod notebook;
+mod profiles;
 mod sharing;
 mod snapshot;
 mod snapshots;

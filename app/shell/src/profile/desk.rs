@@ -216,6 +216,14 @@ fn answer(profile: &Profile, snapshot: &Snapshot) -> Result<(Both, Parts), Local
 }
 
 impl App {
+    /// The address follows what is looked at; the page stays, and so does the history.
+    pub(crate) fn address_profile(&mut self, params: Map) {
+        self.route = Route { params, lang: self.route.lang, ..Route::page(Page::Profile) };
+        let text = self.route.text();
+        self.platform.set_route(&text, false);
+        self.settings.last_route = Some(text);
+    }
+
     /// A recorded run from the reader.
     pub(crate) fn open_profile(&mut self, name: &str, bytes: Vec<u8>) -> bool {
         self.profile.take(name, bytes, self.platform.as_mut());

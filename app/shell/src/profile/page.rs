@@ -63,10 +63,16 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
         ui.ctx().request_repaint();
     }
     let mut desk = std::mem::take(&mut app.profile);
+    let before = desk.params();
     parts::page(ui, &tokens, "profile", TITLE.get(lang), SUBTITLE.get(lang), |ui| {
         body(ui, &tokens, lang, &mut desk, actions);
     });
+    let params = desk.params();
     app.profile = desk;
+    if params != before {
+        app.address_profile(params);
+        ui.ctx().request_repaint();
+    }
 }
 
 fn body(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk, actions: &mut Vec<Action>) {

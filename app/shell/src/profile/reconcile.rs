@@ -23,6 +23,11 @@ const NO_PROCESS: Text = Text::new(
     "NVML attributes no memory to any process of this run; there is nothing to reconcile.",
 );
 
+const ANOTHER: Text = Text::new(
+    "CUPTI 没有看到这份快照里的任何一段：它不是这次运行的快照。",
+    "CUPTI saw none of this snapshot's segments allocated: it is of another run.",
+);
+
 /// The process whose NVML figure is highest, at that height, beside the snapshot where most was reserved: segments are
 /// seldom given back, so that both are the same stretch of time.
 pub fn figures(profile: &Profile, snapshot: &Snapshot) -> Result<Both, Localized> {
@@ -37,6 +42,9 @@ pub fn figures(profile: &Profile, snapshot: &Snapshot) -> Result<Both, Localized
     let context = live.as_ref().and_then(|live| context(profile, process, live));
     let segments: BTreeSet<(u64, u64)> = map.segments.iter().map(|segment| (segment.address, segment.size)).collect();
     let seen = activity.filter(|_| live.is_some()).map(|activity| Seen::of(&activity.memory, &segments));
+    if seen.is_some_and(|seen| seen.n == 0) && !segments.is_empty() {
+        return Err(ANOTHER.into());
+    }
     let metrics = &map.metrics;
     Ok(Both {
         figures: Figures {

@@ -166,7 +166,9 @@ impl Frame<'_> {
         let mut start = 0;
         while start < shares.len() {
             let share = shares[start];
-            let end = (start..shares.len()).find(|idx| (shares[*idx] - share).abs() > 0.01).unwrap_or(shares.len());
+            // The least that is there is not taken for nothing.
+            let differs = |other: f32| (other - share).abs() > 0.01 || (other > 0.0) != (share > 0.0);
+            let end = (start..shares.len()).find(|idx| differs(shares[*idx])).unwrap_or(shares.len());
             if share > 0.0 {
                 let height = (rect.height() * share).max(2.0);
                 let low = pos2(self.x(start), rect.bottom() - height);
