@@ -52,14 +52,18 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     const uint4* from_w = w + (unsigned long long)(row % w_rows) * (N_INNER / 8) + lane;
     const uint4* from_x = x + (unsigned long long)first_j * (N_INNER / 8) + lane;
     float sum[ROWS * TILE] = {};
+    uint4 pieces[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) pieces[r] = __ldcg(from_w + r * (N_INNER / 8));
 #pragma unroll 1
     for (unsigned k = 0; k < N_INNER / 8; k += 32) {
-        uint4 pieces[ROWS];
-#pragma unroll
-        for (int r = 0; r < ROWS; ++r) pieces[r] = __ldcg(from_w + r * (N_INNER / 8) + k);
         float weights[ROWS][8];
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) widen(pieces[r], weights[r]);
+        // The next weights are on their way while these are used; past the end the last ones come again.
+        unsigned next = k + 32 < N_INNER / 8 ? k + 32 : k;
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) pieces[r] = __ldcg(from_w + r * (N_INNER / 8) + next);
 #pragma unroll
         for (int j = 0; j < TILE; ++j) {
             float input[8];

@@ -17,7 +17,7 @@ __device__ __forceinline__ float step(float x) { return fmaf(x, 0.999f, 0.0005f)
 extern "C" __global__ void __launch_bounds__(256) layer(const float4* in, float4* out, unsigned fmas) {
     unsigned long long at = place();
     float4 x = in[at];
-#pragma unroll 16
+#pragma unroll 64
     for (unsigned i = 0; i < fmas; ++i) {
         x.x = step(x.x);
         x.y = step(x.y);

@@ -31,6 +31,7 @@ fn h200() -> DeviceFacts {
         sm_count: Some(132.0),
         sm_clock_mhz: Some(1980.0),
         peak_gb_per_s: Some(4814.3),
+        l2_bytes: Some(62_914_560.0),
         total_bytes: Some(150_109_880_320.0),
         free_bytes: Some(149_500_000_000.0),
         has_kernel_timeout: Some(0.0),

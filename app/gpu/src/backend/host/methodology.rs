@@ -13,10 +13,9 @@ const RANGE: &str = "per_range";
 const BLOCK: u64 = 256 * 64;
 /// Launches between two events where a run is too short for them.
 const BATCH: u32 = 16;
-/// Runs that somebody averages who does not warm up.
-const FEW: u32 = 3;
-/// Kernels of a sample where ranges of the profiler are counted.
+/// Kernels of a sample where ranges of the profiler are counted, and ranges at most.
 const RANGED: u64 = 256;
+const MOST_RANGES: u64 = 12;
 /// How long the card is left alone before it is asked again.
 const PAUSE: Duration = Duration::from_millis(700);
 /// Copies of the kernel, each loaded when first launched.
@@ -30,11 +29,11 @@ pub const METHODOLOGY: Routine = Routine {
             name: HABIT,
             min: 0,
             max: 7,
-            about: "0 all controlled, 1 no warm-up, 2 L2 not flushed, 3 a clock gone idle, 4 host clock and a sync in the \
+            about: "0 all controlled, 1 the first run, 2 L2 not flushed, 3 after a pause, 4 host clock and a sync in the \
                     loop, 5 host clock without a sync, 6 many launches in a row, 7 the same inside ranges of the profiler",
         },
         Input { name: BYTES, min: BLOCK, max: 1 << 33, about: "what the kernel reads" },
-        Input { name: FLUSH, min: 1 << 20, max: 1 << 30, about: "what is written to drive the input out of L2" },
+        Input { name: FLUSH, min: 1 << 20, max: 1 << 30, about: "what is read to drive the input out of L2" },
         Input { name: RANGE, min: 1, max: RANGED, about: "kernels of a range" },
     ],
     readings: &["sm_mhz", "ranged"],
@@ -46,20 +45,22 @@ struct Desk<'a, 'b> {
     stage: &'a mut Stage<'b>,
     n_blocks: u32,
     args: [u64; 2],
-    scratch: u64,
-    flush_bytes: u64,
+    /// Blocks and addresses of the flush.
+    flush: (u32, [u64; 2]),
 }
 
 fn run(stage: &mut Stage<'_>) -> Result<Taken, RunError> {
     let before = stage.card.memory()?[0];
-    let n_blocks = stage.get(BYTES) / BLOCK;
+    let (n_blocks, flush_blocks) = (stage.get(BYTES) / BLOCK, stage.get(FLUSH) / BLOCK);
     let (input, out) = (stage.must(n_blocks * BLOCK)?, stage.must(n_blocks * 32)?);
-    let (flush_bytes, probe) = (stage.get(FLUSH), stage.must(512)?);
-    let scratch = stage.must(flush_bytes)?;
+    let (scratch, spare) = (stage.must(flush_blocks * BLOCK)?, stage.must(flush_blocks * 32)?);
+    let probe = stage.must(512)?;
     let n_blocks = u32::try_from(n_blocks).unwrap_or(u32::MAX);
+    stage.card.set(scratch, 0x5A, flush_blocks * BLOCK)?;
     stage.card.launch("fill", n_blocks, 256, &[input])?;
     stage.card.sync()?;
-    let mut desk = Desk { stage, n_blocks, args: [input, out], scratch, flush_bytes };
+    let flush = (u32::try_from(flush_blocks).unwrap_or(u32::MAX), [scratch, spare]);
+    let mut desk = Desk { stage, n_blocks, args: [input, out], flush };
     let mut taken = Taken::default();
     desk.settle()?;
     for sample in 0..desk.stage.n_samples {
@@ -71,7 +72,7 @@ fn run(stage: &mut Stage<'_>) -> Result<Taken, RunError> {
         taken.read("ranged", f64::from(u8::from(is_ranged)));
     }
     let is_right = desk.is_right(out)?;
-    for address in [input, out, probe, scratch] {
+    for address in [input, out, probe, scratch, spare] {
         stage.card.free(address)?;
     }
     let is_back = stage.card.memory()?[0] + 16 * super::PAGE >= before;
@@ -84,9 +85,10 @@ impl Desk<'_, '_> {
         self.stage.card.launch(entry, self.n_blocks, 256, &self.args)
     }
 
-    /// Writes over a buffer larger than L2.
+    /// Reads a buffer larger than L2. To write one would leave L2 full of lines that the kernel has to write back.
     fn flush(&mut self) -> Result<(), RunError> {
-        self.stage.card.set(self.scratch, 0x5A, self.flush_bytes)
+        let (n_blocks, args) = self.flush;
+        self.stage.card.launch("sums", n_blocks, 256, &args)
     }
 
     /// Warm by time, not by count: clocks rise within tens of milliseconds.
@@ -138,16 +140,14 @@ impl Desk<'_, '_> {
         Ok(self.stage.card.stop_clock()? / f64::from(BATCH))
     }
 
-    /// The mean of the first runs, the very first among them.
+    /// The very first run of a kernel: its code is loaded on the way.
     fn cold(&mut self, entry: &str) -> Result<f64, RunError> {
         self.flush()?;
         self.stage.card.sync()?;
         let start = Instant::now();
-        for _ in 0..FEW {
-            self.read(entry)?;
-            self.stage.card.sync()?;
-        }
-        Ok(start.elapsed().as_nanos() as f64 / f64::from(FEW))
+        self.read(entry)?;
+        self.stage.card.sync()?;
+        Ok(start.elapsed().as_nanos() as f64)
     }
 
     fn idle(&mut self) -> Result<f64, RunError> {
@@ -190,7 +190,7 @@ impl Desk<'_, '_> {
         if self.stage.card.in_range("sums", 1, n_blocks, &args)?.is_none() {
             return self.in_a_row().map(|ns| (ns, false));
         }
-        let (mut ns, n_ranges) = (0.0, (RANGED / per_range).max(1));
+        let (mut ns, n_ranges) = (0.0, (RANGED / per_range).clamp(1, MOST_RANGES));
         for _ in 0..n_ranges {
             self.stage.cx.check()?;
             ns += self.stage.card.in_range("sums", per_range, n_blocks, &args)?.unwrap_or_default();

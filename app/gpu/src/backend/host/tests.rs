@@ -183,7 +183,8 @@ fn a_chain_holds_what_the_model_says() {
             let taken = play("checkpoint_chain", &[&inputs[..], &[("is_timed", 1 - is_held)]].concat());
             let whole = if is_held == 1 { n.div_ceil(k) } else { n / k };
             assert_eq!(median(&taken, "slots"), (whole + k) as f64, "{n} by {k}, held {is_held}");
-            assert_eq!(median(&taken, "recomputed"), 1.0 - n.div_ceil(k) as f64 / n as f64, "{n} by {k}");
+            let recomputed = 1.0 - n.div_ceil(k) as f64 / n as f64;
+            assert!((median(&taken, "recomputed") - recomputed).abs() < 1e-12, "{n} by {k}");
             // The arithmetic needs a GPU; nothing differs where nothing runs, and all memory is back.
             assert!(taken.checks[0] && taken.checks[2]);
         }

@@ -23,6 +23,8 @@ const SIZES: &[(&str, u64)] = &[
     ("hops", 1024),
     ("n_mat", 1),
     ("m", 64),
+    ("weights_mib", 1),
+    ("resident_mib", 1),
 ];
 
 /// Launches every series of every experiment at the first, middle and last value of its sweep. Gives the number of
