@@ -12,7 +12,7 @@ pub struct LowRank;
 
 impl Model for LowRank {
     const ID: &'static str = "low_rank";
-    const TITLE: Text = Text::new("拆成两个瘦矩阵", "A matrix as two thin ones");
+    const TITLE: Text = Text::new("拆成两个窄矩阵", "A matrix as two thin ones");
     const ASSUMES: Text = Text::new(
         "两个因子用同一种格式；丢了多少精度不在这里算。",
         "Both factors have the same format; what is lost is not counted here.",
