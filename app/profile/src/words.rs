@@ -78,7 +78,7 @@ fn with_holders(profile: &Profile, peak: &Peak, lang: Lang) -> String {
         peak.by.iter().take(MOST).map(|(idx, bytes)| format!("{} {}", name(*idx), size(*bytes))).collect();
     let rest = peak.by.len().saturating_sub(MOST);
     let (at, comma) = match lang {
-        Lang::Zh => (format!("{}，第 {}", size(peak.bytes), time(peak.t_us)), "，"),
+        Lang::Zh => (format!("{}（{} 时）", size(peak.bytes), time(peak.t_us)), "，"),
         Lang::En => (format!("{} at {}", size(peak.bytes), time(peak.t_us)), ", "),
     };
     let more = match (rest, lang) {
@@ -140,7 +140,7 @@ fn allocations(traced: &Traced, lang: Lang) -> String {
     let (peak, at, end) = (size(live.peak_bytes), time(live.peak_ns / 1000), size(live.at_end()));
     let (n, freed) = (show::grouped(live.n_allocs as f64), show::grouped(live.n_frees as f64));
     let mut text = match lang {
-        Lang::Zh => format!("程序自己的分配最多 {peak}（第 {at}），分配 {n} 次，释放 {freed} 次，结束时还有 {end}"),
+        Lang::Zh => format!("程序自己的分配最多 {peak}（{at} 时）：分配 {n} 次，释放 {freed} 次，结束时还有 {end}"),
         Lang::En => {
             format!("the program's own reach {peak} at {at}: {n} calls, {freed} releases, {end} left at the end")
         }

@@ -1,5 +1,6 @@
 //! The program's start, the signals that are meant for it, and its end.
 
+#[cfg(unix)]
 use super::sys;
 use std::io;
 use std::process::{Child, Command, ExitStatus, Stdio};

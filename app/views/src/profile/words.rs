@@ -5,7 +5,7 @@ use super::timeline::Scene;
 use vramlab_profile::words::time;
 use vramlab_units::{Bytes, Lang, Text, show};
 
-const BEFORE: Text = Text::new("第 {at}：还没有样本。", "At {at}: no sample yet.");
+const BEFORE: Text = Text::new("{at} 时还没有样本。", "At {at}: no sample yet.");
 pub const OTHERS: Text = Text::new("其他进程", "other processes");
 pub const CARD: Text = Text::new("整张卡", "the whole card");
 pub const LIVE: Text = Text::new("程序自己的 cudaMalloc", "the program's own cudaMalloc");
@@ -44,7 +44,7 @@ pub fn at(scene: &Scene, t_us: u64, memory: Memory, lang: Lang) -> String {
     }
     let rest = lines[1..].iter().map(|line| line.replace("  ", " ")).collect::<Vec<_>>();
     match lang {
-        Lang::Zh => format!("第 {}：{}。", lines[0], rest.join("，")),
+        Lang::Zh => format!("{} 时：{}。", lines[0], rest.join("，")),
         Lang::En => format!("At {}: {}.", lines[0], rest.join(", ")),
     }
 }

@@ -9,7 +9,7 @@ const OWNERS: [Text; 5] = [
     Text::new("梯度", "gradients"),
     Text::new("优化器状态", "optimizer state"),
     Text::new("激活", "activations"),
-    Text::new("其他已知的", "other, known"),
+    Text::new("临时与其他", "temporaries, others"),
 ];
 
 pub fn name(part: Part) -> Text {
@@ -65,7 +65,7 @@ pub fn finding(figures: &Figures, parts: &Parts, lang: Lang) -> String {
             let of = context.map_or(String::new(), |context| format!(" ({context} of it the context)"));
             format!(
                 "NVML reports {nvml}: {outside} outside the allocator{of}, {reserved} reserved. Of that {cached} are cache and \
-                 {rounding} rounding; {unexplained}, {share}, nobody accounts for."
+                 {rounding} rounding; {unexplained}, {share}, are not accounted for."
             )
         }
     }
