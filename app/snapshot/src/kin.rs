@@ -20,25 +20,24 @@ pub struct Stranger {
     pub why: Localized,
 }
 
+/// File, function and line.
+type Place = (String, String, u32);
+
 /// What tells which program a snapshot is of.
 struct Mark {
-    /// Bytes at the peak by file and function; lines move with an edit.
-    places: BTreeMap<(String, String), u64>,
+    /// Bytes at the peak by file, function and line: the ranks of a job run the same text.
+    places: BTreeMap<Place, u64>,
     phases: BTreeSet<String>,
 }
 
 impl Mark {
     fn of(snapshot: &Snapshot, analysis: &Analysis) -> Self {
-        let mut places_held: BTreeMap<(String, String), u64> = BTreeMap::new();
-        for ((file, name, _), (Amount { bytes, .. }, _)) in places(Side::at_peak(snapshot, analysis)) {
-            if !file.is_empty() || !name.is_empty() {
-                *places_held.entry((file, name)).or_default() += bytes;
-            }
-        }
+        let held = places(Side::at_peak(snapshot, analysis)).into_iter();
+        let held = held.map(|(place, (Amount { bytes, .. }, _))| (place, bytes));
         // A number in a name counts steps.
         let bare = |name: &str| name.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
         let phases = snapshot.annotations.iter().map(|annotation| bare(&annotation.name));
-        Self { places: places_held, phases: phases.collect() }
+        Self { places: held.filter(|((file, ..), _)| !file.is_empty()).collect(), phases: phases.collect() }
     }
 
     /// The share of what the places hold that the other has too.
@@ -50,7 +49,9 @@ impl Mark {
 
     fn main_place(&self) -> String {
         let most = self.places.iter().max_by_key(|(_, bytes)| **bytes).map(|(place, _)| place);
-        most.map_or(String::new(), |(file, name)| format!("{} {name}", file.rsplit(['/', '\\']).next().unwrap_or(file)))
+        most.map_or(String::new(), |(file, name, line)| {
+            format!("{}:{line} {name}", file.rsplit(['/', '\\']).next().unwrap_or(file))
+        })
     }
 }
 

@@ -214,9 +214,9 @@ pub fn tell_ranks(all: &[Loaded], top: usize, say: &Say) -> Result<(), Fault> {
         return Err(Fault::usage(words).help(INSTEAD.get(say.lang)));
     }
     for other in &sides[1..] {
-        let settings = setting_changes(sides[0].0, other.0);
-        if let Some(change) = settings.first() {
-            say.warn(&UNLIKE.get(say.lang).replace("{}", &change.name));
+        let names: Vec<String> = setting_changes(sides[0].0, other.0).into_iter().map(|change| change.name).collect();
+        if !names.is_empty() {
+            say.warn(&UNLIKE.get(say.lang).replace("{}", &names.join(", ")));
             break;
         }
     }
