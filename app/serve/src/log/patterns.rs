@@ -195,8 +195,9 @@ pub(super) const PATTERNS: &[Pattern] = &[
     after(Key::Cards, "tensor_parallel_size="),
     // SGLang.
     sglang(Key::Tokens, "#tokens:", &["kv cache is allocated"]),
-    sglang(Key::KeyBytes, "k size:", &["kv cache is allocated"]),
-    sglang(Key::ValueBytes, "v size:", &["kv cache is allocated"]),
+    sglang(Key::KeyBytes, " k size:", &["kv cache is allocated"]),
+    sglang(Key::Pool, " kv size:", &["kv cache is allocated"]),
+    sglang(Key::ValueBytes, " v size:", &["kv cache is allocated"]),
     sglang(Key::Tokens, "max_total_num_tokens=", &[]),
     sglang(Key::MaxLen, "context_len=", &["max_total_num_tokens"]),
     sglang(Key::Weights, "mem usage=", &["load weight end"]),

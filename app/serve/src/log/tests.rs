@@ -137,6 +137,15 @@ fn other_engines() {
     // Qwen3-235B on four cards: 94 layers · 1 head · 128 · 2 · 2 bytes.
     assert!((log.bytes_per_token().unwrap() / 48_128.0 - 1.0).abs() < 0.002);
     agree(&log, &[Key::ValueBytes]);
+    // One pool for latent vectors, and the line after loading (2025 and 2026).
+    let log = read(
+        "[2026-08-17 16:52:10] Load weight end. elapsed=100.59 s, type=BailingMoeV3ForCausalLM, avail mem=97.27 GB, mem usage=15.47 GB.
+KV Cache is allocated. dtype: torch.bfloat16, #tokens: 1000, KV size: 0.07 GB",
+    )
+    .unwrap();
+    has(&log, Key::Weights, 15.47 * GIB);
+    has(&log, Key::Pool, 0.07 * GIB);
+    assert!(log.get(Key::ValueBytes).is_none() && log.bytes_per_token().is_some());
     let log = read(
         "[TensorRT-LLM][INFO] Number of tokens per block: 32.
 [TensorRT-LLM][INFO] [MemUsageChange] Allocated 78.30 GiB for max tokens in paged KV cache (3731744).

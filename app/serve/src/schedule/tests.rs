@@ -94,6 +94,31 @@ fn priorities_choose_the_victim() {
     assert_eq!(outcome.done, [11.0, 6.0, 7.0]);
 }
 
+/// 80 streams through a scheduler that was written from the rules alone, in another language and the plainest way.
+#[test]
+fn another_implementation_agrees() {
+    let (mut n, mut n_preempted) = (0, 0);
+    for line in include_str!("../../../../tests/data/serving/runs.txt").lines().filter(|line| !line.starts_with('#')) {
+        let parts: Vec<Vec<&str>> = line.split('|').map(|part| part.split_whitespace().collect()).collect();
+        let numbers = |part: usize| parts[part].iter().filter_map(|word| word.parse::<u32>().ok()).collect::<Vec<_>>();
+        let [seats, budget, block, pool] = numbers(0)[..] else { panic!("{line}") };
+        let mut settings = Settings::new(seats, budget, block, pool);
+        if parts[0][4] == "priority" {
+            settings.policy = Policy::Priority;
+        }
+        let list = crate::request::read(&parts[1].join("\n")).unwrap();
+        let got = continuous(&list, &settings, Detail::Summary).unwrap();
+        let totals = got.totals;
+        let sums = [totals.steps, totals.preemptions, totals.discarded_tokens, totals.peak_blocks.into()];
+        assert_eq!(sums.to_vec(), numbers(2).into_iter().map(u64::from).collect::<Vec<_>>(), "{line}");
+        let whole = |times: &[f64]| times.iter().map(|time| *time as u32).collect::<Vec<_>>();
+        assert_eq!((whole(&got.first), whole(&got.done)), (numbers(3), numbers(4)), "{line}");
+        n += 1;
+        n_preempted += totals.preemptions;
+    }
+    assert_eq!((n, n_preempted), (80, 193));
+}
+
 /// What goes to the host is not computed again.
 #[test]
 fn swapping_keeps_what_was_computed() {
