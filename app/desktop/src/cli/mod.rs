@@ -222,6 +222,8 @@ fn missing(error: &clap::Error) -> Option<&'static str> {
         Some("`vramlab list experiments` prints them; `vramlab run cpu_stride/main` needs no GPU")
     } else if is("fit") {
         Some("CONFIG is a config.json, .safetensors or .gguf, as in `vramlab fit config.json --gpu rtx4090`")
+    } else if is("profile") {
+        Some("CMD and its arguments stand after --, as in `vramlab profile -- python train.py`")
     } else if is("picture") {
         Some("as in `vramlab picture start --out start.png`")
     } else {

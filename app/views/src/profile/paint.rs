@@ -21,6 +21,8 @@ pub struct Frame<'a> {
     pub scene: &'a Scene,
     pub look: &'a Look,
     pub columns: &'a [Column],
+    /// Of each lane.
+    pub shares: &'a [Vec<f32>],
     pub plot: Rect,
 }
 
@@ -140,18 +142,17 @@ impl Frame<'_> {
     fn lanes(&self) {
         let (tokens, painter) = (self.tokens, self.painter);
         let mut top = self.plot.bottom() + tokens.px(10.0);
-        for lane in &self.scene.lanes {
+        for (lane, shares) in self.scene.lanes.iter().zip(self.shares) {
             let height = tokens.px(LANE);
             let rect = Rect::from_min_max(pos2(self.plot.left(), top), pos2(self.plot.right(), top + height - 3.0));
             painter.rect_filled(rect, 2.0, tokens.sunken);
             let label = pos2(rect.left() - tokens.px(8.0), rect.center().y);
             let font = tokens.font(Type::Small);
             ink::text(painter, label, Align2::RIGHT_CENTER, lane.name().get(self.lang), font, tokens.muted);
-            let shares = match lane.kind {
-                Kind::Util => self.util(),
-                _ => lane.busy((self.look.from, self.look.until), self.columns.len()),
-            };
-            self.shares(rect, &shares, lane.color(tokens));
+            match lane.kind {
+                Kind::Util => self.bars(rect, &self.util(), lane.color(tokens)),
+                _ => self.bars(rect, shares, lane.color(tokens)),
+            }
             top += height;
         }
     }
@@ -162,7 +163,7 @@ impl Frame<'_> {
     }
 
     /// Bars as high as the share; the least that is there is seen.
-    fn shares(&self, rect: Rect, shares: &[f32], color: Color32) {
+    fn bars(&self, rect: Rect, shares: &[f32], color: Color32) {
         let mut start = 0;
         while start < shares.len() {
             let share = shares[start];

@@ -154,6 +154,8 @@ fn bands(profile: &Profile, most: impl Fn(usize) -> u64) -> Vec<Band> {
 pub struct Timeline {
     columns: Vec<Column>,
     columns_of: Option<(u64, u64, usize, Memory)>,
+    /// How busy each lane is, column by column: a long run has millions of kernels.
+    shares: Vec<Vec<f32>>,
     drag_from: Option<f32>,
 }
 
@@ -175,8 +177,8 @@ impl Timeline {
         self.interact(ui, &response, plot, scene, look);
         self.pick_columns(scene, look, plot);
         let painter = ui.painter_at(rect.expand(tokens.px(4.0)));
-        let columns = &self.columns;
-        Frame { painter: &painter, tokens, lang, scene, look, columns, plot }.paint();
+        let (columns, shares) = (&self.columns, &self.shares);
+        Frame { painter: &painter, tokens, lang, scene, look, columns, shares, plot }.paint();
         if let (Some(from), Some(to)) = (self.drag_from, ui.input(|input| input.pointer.latest_pos())) {
             let to = to.x.clamp(plot.left(), plot.right());
             let chosen = Rect::from_x_y_ranges(from.min(to)..=from.max(to), plot.y_range());
@@ -209,6 +211,7 @@ impl Timeline {
             self.columns_of = Some(key);
             let total = |row: usize| scene.total(look.memory, row);
             self.columns = columns(&scene.profile.samples.t_us, (look.from, look.until), n, &total);
+            self.shares = scene.lanes.iter().map(|lane| lane.busy((look.from, look.until), n)).collect();
         }
     }
 
