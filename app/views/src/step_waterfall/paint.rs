@@ -104,9 +104,10 @@ impl Scene<'_> {
             Some(before) => format!("{}  {}", words::change(before, now.whole), words::ms(now.whole)),
             None => words::ms(now.whole),
         };
-        let left = ink::text(painter, row.name, Align2::LEFT_CENTER, name, tokens.font(Type::NoteStrong), tokens.ink);
+        let ground = if self.picked == Some(idx) { tokens.sunken } else { tokens.surface };
+        let font = tokens.font(Type::NoteStrong);
+        ink::text_on(painter, row.name, Align2::LEFT_CENTER, name, font, tokens.ink, ground);
         let right = pos2(row.all.right(), row.name.y);
-        debug_assert!(left.left() <= right.x);
         ink::text(painter, right, Align2::RIGHT_CENTER, value, tokens.font(Type::Mono), tokens.ink);
         self.hollow(row.predicted, &predicted);
         if let Some(bar) = measured {
@@ -162,7 +163,8 @@ impl Scene<'_> {
         let is_picked = self.picked == Some(idx);
         let color = if is_picked { tokens.accent } else { tokens.muted };
         let name = words::DEFECT[fix].get(*lang);
-        ink::text(painter, row.name, Align2::LEFT_CENTER, name, tokens.font(Type::Note), color);
+        let font = tokens.font(Type::Note);
+        ink::text_on(painter, row.name, Align2::LEFT_CENTER, name, font, color, tokens.surface);
         let value = words::change(before, after);
         let right = pos2(row.all.right(), row.name.y);
         ink::text(painter, right, Align2::RIGHT_CENTER, value, tokens.font(Type::Mono), color);
