@@ -58,6 +58,7 @@ use crate::inference::sparse_allreduce::SparseAllreduce;
 use crate::inference::sparse_size::SparseSize;
 use crate::inference::speculative::Speculative;
 use crate::inference::step_time::StepTimeModel;
+use crate::inference::told_numbers::ToldNumbers;
 use crate::inference::topk_descent::TopkDescent;
 use crate::inference::topk_feedback::TopkFeedback;
 use crate::intensity_knee::IntensityKnee;
@@ -242,6 +243,7 @@ pub const MODELS: &[Entry] = &[
     entry::<StreamPool>(),
     entry::<StridedBandwidth>(),
     entry::<ThreadIndex>(),
+    entry::<ToldNumbers>(),
     entry::<TopkDescent>(),
     entry::<TopkFeedback>(),
     entry::<TrainingStep>(),

@@ -70,7 +70,7 @@ pub fn read(text: &str) -> Result<Vec<Request>, Problem> {
             continue;
         }
         let cells = cells(line);
-        if std::mem::take(&mut is_first) && cells[0].starts_with(|c: char| c.is_alphabetic()) {
+        if std::mem::take(&mut is_first) && cells.first().is_some_and(|cell| cell.starts_with(char::is_alphabetic)) {
             columns = header(&cells).map_err(|problem| problem.at(idx + 1))?;
             continue;
         }
@@ -214,6 +214,50 @@ mod tests {
         let text = "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-02-29 23:59:59.5000000,4808,10\n2024-03-01 00:00:01.25,3180,8\n";
         let read = read(text).unwrap();
         assert_eq!(read, [Request::new(0.0, 4808, 10), Request::new(1.75, 3180, 8)]);
+    }
+
+    /// Soup of what streams are made of: read or refused, never a panic.
+    #[test]
+    fn anything_is_read_or_refused() {
+        let words = [
+            ":",
+            ",",
+            "#",
+            "\n",
+            " ",
+            "0",
+            "1",
+            "-1",
+            "9e9",
+            "nan",
+            "inf",
+            "time",
+            "prompt",
+            "output",
+            "2024-02-29",
+            "24:61:61",
+            "T",
+            "Z",
+            "\"",
+            "\u{feff}",
+            "\r",
+            "４",
+            "汉",
+            "-",
+            "2023-11-16 18:17:03",
+            "00-00-00 0:0:0",
+        ];
+        let mut random = crate::Random::new(1);
+        let mut n_read = 0;
+        for _ in 0..20_000 {
+            let n = random.word() % 12;
+            let text: String = (0..n).map(|_| words[(random.word() % words.len() as u64) as usize]).collect();
+            n_read += usize::from(read(&text).is_ok());
+        }
+        assert!(n_read > 10);
+        for text in [":", ",", ",,,", "\"", ": :\n:"] {
+            assert!(read(text).is_err(), "{text:?}");
+        }
     }
 
     #[test]

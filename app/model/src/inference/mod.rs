@@ -23,6 +23,7 @@ pub mod sparse_allreduce;
 pub mod sparse_size;
 pub mod speculative;
 pub mod step_time;
+pub mod told_numbers;
 pub mod topk_descent;
 pub mod topk_feedback;
 
