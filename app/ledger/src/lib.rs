@@ -17,7 +17,7 @@ mod sim;
 mod tape;
 mod timeline;
 
-pub use nets::picture::{Attend, Config as PictureConfig, PicturePart, Shot, Tile, shoot};
+pub use nets::picture::{Attend, Config as PictureConfig, PicturePart, Shot, Tile, shoot, train_picture};
 pub use plan::{Attention, Extras, Net, Norm, Optimizer, Plan, PlanError, Precision, Update};
 pub use replay::{Figures, Place, Start, figures, rounded};
 pub use run::{Run, record};

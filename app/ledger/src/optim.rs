@@ -50,9 +50,9 @@ impl Optim {
             match self.update {
                 Update::Foreach => {
                     sim.name("foreach_sqrt");
-                    let roots: Vec<Tensor> =
+                    let mut roots: Vec<Tensor> =
                         of.iter().map(|param| sim.alloc_for(param.n, param.dtype, Owner::Temporary)).collect();
-                    drop(roots);
+                    while roots.pop().is_some() {}
                 }
                 Update::Loop => {
                     sim.name("sqrt");

@@ -64,7 +64,7 @@ impl Params {
         sim.name("parameter");
         let put = |size: &Size, dtype| {
             sim.enter(size.layer);
-            sim.alloc_for(size.n, dtype, Owner::Parameter)
+            sim.alloc_for(size.n, dtype, Owner::Parameter).with_edge(sim.leaf())
         };
         let mut tensors: Vec<Tensor> = self.sizes.iter().map(|size| put(size, Dtype::F32)).collect();
         if dtype != Dtype::F32 {

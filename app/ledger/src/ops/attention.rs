@@ -80,16 +80,38 @@ impl Sim {
         x.view(n).with_edge(edge)
     }
 
-    /// The forward kernel alone, queries and keys of two lengths; nothing is kept.
-    pub fn flash_forward(&self, q: &Tensor, heads: Heads, keys: u64) -> Tensor {
+    /// The same with queries and keys of two lengths.
+    pub fn flash_across(&self, [q, k, v]: [&Tensor; 3], heads: Heads) -> Tensor {
         self.name("flash_attention");
+        let is_wanted = [q, k, v].iter().any(|it| it.needs_grad());
+        let saved_inputs = [q, k, v].map(|it| self.save_if(is_wanted, it));
         let out = self.alloc(q.n, q.dtype);
         let n_rows = heads.batch * heads.heads * heads.seq_len;
         let lse = self.alloc(n_rows, Dtype::F32);
+        let keys = k.n / (heads.batch * heads.heads * heads.head_dim);
         let partial = self.flash_partial(heads, keys);
         let (seed, offset) = (self.alloc(16, Dtype::U8), self.alloc(8, Dtype::U8));
-        drop((partial, lse, seed, offset));
-        out
+        drop(partial);
+        let saved = [&out, &lse, &seed, &offset].map(|it| self.save_if(is_wanted, it));
+        drop((lse, seed, offset));
+        let sizes = [q.n, k.n, v.n];
+        let edge = self.node("flash_attention", [q.into(), k.into(), v.into()], move |sim, grads| {
+            let dtype = incoming(grads).dtype;
+            let _held = saved_inputs.each_ref().map(|it| it.as_ref().map(|it| it.get(sim)));
+            let _too = saved.each_ref().map(|it| it.as_ref().map(|it| it.get(sim)));
+            let [dq, dk, dv] = sizes.map(|n| sim.alloc(n, dtype));
+            sim.flash_sums(heads);
+            [Some(dq), Some(dk), Some(dv), None]
+        });
+        out.with_edge(edge)
+    }
+
+    /// Float32 sums of a backward kernel.
+    fn flash_sums(&self, heads: Heads) {
+        let rows = heads.batch * heads.heads * heads.seq_len.next_multiple_of(128);
+        let sums = self.scratch(4 * rows);
+        let accumulator = self.scratch(4 * rows * heads.rounded_dim());
+        drop((accumulator, sums));
     }
 
     /// Partial results where few heads are cut along the keys to fill the card.
@@ -122,10 +144,7 @@ impl Sim {
             let _too = saved.each_ref().map(|it| it.as_ref().map(|it| it.get(sim)));
             let _copies: Vec<Tensor> = (0..n_copies).map(|_| sim.alloc(heads.n(), dtype)).collect();
             let [dq, dk, dv] = [0; 3].map(|_| sim.alloc(heads.n(), dtype));
-            let rows = heads.batch * heads.heads * heads.seq_len.next_multiple_of(128);
-            let sums = sim.scratch(4 * rows);
-            let accumulator = sim.scratch(4 * rows * heads.rounded_dim());
-            drop((sums, accumulator));
+            sim.flash_sums(heads);
             [Some(dq), Some(dk), Some(dv), None]
         });
         out.with_edge(edge)

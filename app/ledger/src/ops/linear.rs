@@ -1,7 +1,7 @@
 //! Matrix products.
 
 use super::{incoming, one};
-use crate::sim::{Dtype, Sim, Tensor};
+use crate::sim::{Dtype, Input, Sim, Tensor};
 use crate::tape::Owner;
 
 /// Weights that share a scale in NF4, and scales that share one of theirs.
@@ -21,6 +21,11 @@ pub(crate) struct Linear {
 impl Sim {
     /// `F.linear`. With a bias one `addmm` (gradients: input, weight, bias), without one `mm` (weight, input).
     pub fn linear(&self, x: Tensor, layer: &Linear) -> Tensor {
+        self.linear_with(x, layer, false)
+    }
+
+    /// The same; where its gradient comes with rows side by side, the bias is summed along them.
+    pub fn linear_with(&self, x: Tensor, layer: &Linear, is_by_rows: bool) -> Tensor {
         if layer.is_nf4 {
             return self.linear_nf4(x, layer);
         }
@@ -35,7 +40,9 @@ impl Sim {
         let saved_w = self.save_if(wants_x, &weight);
         let out = self.alloc(n_rows * c, input.dtype);
         let inputs = match &bias {
-            Some(bias) => [(&input).into(), (&weight).into(), bias.into()],
+            Some(bias) if is_by_rows => [(&input).into(), (&weight).into(), Input::folded_rows(bias)],
+            // Summed even over a single row.
+            Some(bias) => [(&input).into(), (&weight).into(), Input::with_fewer_dimensions(bias)],
             None => [(&input).into(), (&weight).into(), (&input.detach()).into()],
         };
         let has_bias = bias.is_some();

@@ -32,7 +32,7 @@ impl Sim {
 
     /// Gradients of scale and shift. With very many rows and few columns each block sums a part, which are summed after.
     /// Source: `ATen/native/cuda/layer_norm_kernel.cu`, `LaunchGammaBetaBackwardCUDAKernel`.
-    fn norm_sums(&self, wants: [bool; 2], n_rows: u64, n_columns: u64, dtype: Dtype) -> [Option<Tensor>; 2] {
+    pub(super) fn norm_sums(&self, wants: [bool; 2], n_rows: u64, n_columns: u64, dtype: Dtype) -> [Option<Tensor>; 2] {
         let sums = wants.map(|wants| wants.then(|| self.alloc(n_columns, dtype)));
         if n_rows <= MANY_ROWS || n_columns / WARP >= self.card.sm_count / 2 {
             return sums;

@@ -6,8 +6,11 @@ use crate::sim::{Card, Sim, Tensor};
 pub(crate) fn columns(sim: &Sim, grad: &Tensor, n_columns: u64) -> Tensor {
     let out = sim.alloc(n_columns, grad.dtype);
     let scratch = scratch(sim.card, grad.n / n_columns, n_columns);
-    let held = scratch.map(|(values, semaphores)| (sim.scratch(values), sim.scratch(semaphores)));
-    drop(held);
+    if let Some((values, semaphores)) = scratch {
+        let values = sim.scratch(values);
+        drop(sim.scratch(semaphores));
+        drop(values);
+    }
     out
 }
 

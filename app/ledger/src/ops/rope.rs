@@ -17,7 +17,7 @@ impl Sim {
     }
 
     /// Views of the halves; the gradient is put together again.
-    fn chunk2(&self, x: &Tensor) -> [Tensor; 2] {
+    pub fn chunk2(&self, x: &Tensor) -> [Tensor; 2] {
         let n = x.n;
         let edge = self.node("chunk", [x.into()], move |sim, grads| {
             let dtype = grads.iter().flatten().next().map(|grad| grad.dtype);

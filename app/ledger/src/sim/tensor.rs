@@ -89,6 +89,11 @@ impl Tensor {
         self
     }
 
+    /// Made as a view in backward.
+    pub fn is_part(&self) -> bool {
+        self.is_view
+    }
+
     /// Nobody else holds its memory.
     pub fn is_sole(&self) -> bool {
         self.memory.as_ref().is_none_or(|memory| Rc::strong_count(memory) == 1)

@@ -3,7 +3,9 @@
 use crate::events::{Step, push_free, records};
 use serde_json::Value;
 use std::collections::HashMap;
-use vramlab_ledger::{Attend, Event, Figures, Mark, PictureConfig, PicturePart, Place, Start, Tile, figures, shoot};
+use vramlab_ledger::{
+    Attend, Event, Figures, Mark, PictureConfig, PicturePart, Place, Shot, Start, Tile, figures, shoot, train_picture,
+};
 
 const MIB: f64 = 1_048_576.0;
 
@@ -63,55 +65,58 @@ fn every_picture_holds() {
     assert!(bad.is_empty(), "{n_exact} exact, {} of {}\n{}", bad.len(), 4 * all.len(), bad.join("\n"));
 }
 
-/// Requests and frees between the marks, without what is given back at once.
-fn theirs(one: &Value) -> Vec<Step> {
-    let events = one["events"].as_array().expect("events");
-    let number = |value: &Value| value.as_u64().expect("a number");
-    let (mut out, mut live) = (Vec::new(), HashMap::new());
-    for (at, event) in events.iter().enumerate() {
-        match event[0].as_str().expect("a letter") {
-            "a" if events[at + 1][0] == "f" && events[at + 1][2] == event[2] => {}
-            "a" => {
-                let bytes = number(&event[1]).next_multiple_of(512);
-                live.insert(number(&event[2]), bytes);
-                out.push(Step::Ask(bytes));
+/// Requests and frees in order, without what is given back at once: cuDNN's workspaces depend on which of its kernels it takes, and
+/// so does what is alive only around them.
+fn steps(events: impl Iterator<Item = (u64, Option<u64>)>) -> Vec<Step> {
+    let mut out: Vec<(u64, u64, bool)> = Vec::new();
+    let mut live = HashMap::new();
+    for (id, request) in events {
+        match request {
+            Some(bytes) => {
+                let bytes = bytes.next_multiple_of(512);
+                live.insert(id, bytes);
+                out.push((id, bytes, true));
             }
-            "f" => {
-                if let Some(bytes) = live.remove(&number(&event[2])) {
-                    push_free(&mut out, bytes);
-                }
+            None if out.last().is_some_and(|last| last.0 == id && last.2) => {
+                live.remove(&id);
+                out.pop();
             }
-            _ => {}
+            None => out.extend(live.remove(&id).map(|bytes| (id, bytes, false))),
         }
     }
-    out
+    let mut told = Vec::new();
+    for (_, bytes, is_request) in out {
+        if is_request { told.push(Step::Ask(bytes)) } else { push_free(&mut told, bytes) }
+    }
+    told
 }
 
-fn ours(config: &PictureConfig) -> Vec<Step> {
-    let shot = shoot(config).expect("a picture");
+fn theirs(one: &Value) -> Vec<Step> {
+    let number = |value: &Value| value.as_u64().expect("a number");
+    let events = one["events"].as_array().expect("events").iter();
+    steps(events.filter_map(|event| match event[0].as_str()? {
+        "a" => Some((number(&event[2]), Some(number(&event[1])))),
+        "f" => Some((number(&event[2]), None)),
+        _ => None,
+    }))
+}
+
+fn ours(shot: &Shot) -> Vec<Step> {
     let events = &shot.tape.events;
     let from = events.iter().position(|event| *event == Event::Mark(Mark::StepStart)).expect("a start");
-    let until = events.iter().position(|event| *event == Event::Mark(Mark::StepEnd)).expect("an end");
-    let bytes = |id: &u32| shot.tape.items[*id as usize].bytes.next_multiple_of(512);
-    let mut out = Vec::new();
-    for at in from..until {
-        match &events[at] {
-            Event::Request(id) if events[at + 1] == Event::Free(*id) => {}
-            Event::Free(id) if events[at - 1] == Event::Request(*id) => {}
-            Event::Request(id) => out.push(Step::Ask(bytes(id))),
-            Event::Free(id) => push_free(&mut out, bytes(id)),
-            Event::Mark(_) => {}
-        }
-    }
-    out
+    let until = events.iter().rposition(|event| *event == Event::Mark(Mark::StepEnd)).expect("an end");
+    steps(events[from..until].iter().filter_map(|event| match event {
+        Event::Request(id) => Some((u64::from(*id), Some(shot.tape.items[*id as usize].bytes))),
+        Event::Free(id) => Some((u64::from(*id), None)),
+        Event::Mark(_) => None,
+    }))
 }
 
-#[test]
-fn every_event_of_a_picture_is_foreseen() {
+#[track_caller]
+fn check_events(all: &[Value], shoot: impl Fn(&Value) -> Shot) {
     let mut bad = Vec::new();
-    let all = inferences();
-    for one in &all {
-        let (mine, theirs) = (ours(&config_of(one)), theirs(one));
+    for one in all {
+        let (mine, theirs) = (ours(&shoot(one)), theirs(one));
         let n = theirs.len().min(mine.len());
         let at = (0..n).find(|at| theirs[*at] != mine[*at]).or((theirs.len() != mine.len()).then_some(n));
         if let Some(at) = at {
@@ -126,4 +131,51 @@ fn every_event_of_a_picture_is_foreseen() {
         }
     }
     assert!(bad.is_empty(), "{} of {}:\n{}", bad.len(), all.len(), bad.join("\n"));
+}
+
+#[test]
+fn every_event_of_a_picture_is_foreseen() {
+    check_events(&inferences(), |one| shoot(&config_of(one)).expect("a picture"));
+}
+
+fn trainings() -> Vec<Value> {
+    records("diffusion/events").into_iter().filter(|one| one["train"] == true).collect()
+}
+
+fn trained(one: &Value) -> Shot {
+    train_picture(one["b"].as_u64().expect("b"), one["edge"].as_u64().expect("edge")).expect("a step")
+}
+
+#[test]
+fn every_event_of_a_unet_step_is_foreseen() {
+    check_events(&trainings(), trained);
+}
+
+/// The bands of a training step.
+#[test]
+fn every_unet_step_holds() {
+    let all = trainings();
+    assert_eq!(all.len(), 3);
+    let mut bad = Vec::new();
+    for one in &all {
+        let shot = trained(one);
+        let (_, steps) = figures(&shot.tape, Start::default(), |_, _, _| {});
+        for (step, ours) in steps.iter().enumerate() {
+            for (key, ours, share, mib) in [
+                ("after_forward", ours.after_forward, 0.01, 16.0),
+                ("peak_forward", ours.peak_forward, 0.01, 16.0),
+                ("after_backward", ours.after_backward, 0.015, 16.0),
+                ("peak_backward", ours.peak_backward, 0.01, 16.0),
+                ("after_step", ours.after_step, 0.015, 16.0),
+                ("peak_step", ours.peak_step, 0.01, 16.0),
+                ("reserved", ours.reserved, 0.05, 128.0),
+            ] {
+                let measured = one["steps"][step][key].as_u64().expect("a figure");
+                if (ours as f64 - measured as f64).abs() > (share * measured as f64).max(mib * MIB) {
+                    bad.push(format!("{}: step {step} {key} {ours} against {measured}", name(one)));
+                }
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
 }

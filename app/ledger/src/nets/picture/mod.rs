@@ -6,7 +6,8 @@ mod parts;
 mod unet;
 
 use super::Params;
-use crate::plan::PlanError;
+use crate::optim::Optim;
+use crate::plan::{Plan, PlanError};
 use crate::sim::{Dtype, H200, Sim, Tensor};
 use crate::tape::{Mark, Owner, Tape};
 use decoder::Decoder;
@@ -107,6 +108,46 @@ impl Config {
         }
         Ok(())
     }
+}
+
+/// Two training steps of the UNet: float32 weights under autocast to bfloat16, PyTorch's attention kernels, the noise guessed, mean of
+/// squares, AdamW.
+pub fn train_picture(batch: u64, edge: u64) -> Result<Shot, PlanError> {
+    let attention = Attend::Kernel;
+    let part = PicturePart::Unet;
+    let config = Config { part, edge, batch, is_half: true, attention, tile: None, is_singly: false };
+    config.check()?;
+    let sim = Sim::new(H200);
+    let mut params = Params::listing();
+    drop(Unet::new(&mut params, &config));
+    let tensors = params.place(&sim, Dtype::F32);
+    let n_params = tensors.iter().map(|tensor| tensor.n).sum();
+    let mut optim = Optim::new(&sim, &Plan::default(), tensors.clone());
+    let unet = Unet::new(&mut params.again(tensors), &config);
+    sim.mark(Mark::EmptyCache);
+    sim.mark(Mark::AfterModel);
+    let latents = decoder::latents(&sim, &config, Dtype::F32);
+    let words = words(&sim, &config, Dtype::F32);
+    let noise = sim.alloc_for(latents.x.n, Dtype::F32, Owner::Input);
+    for _ in 0..2 {
+        sim.mark(Mark::StepStart);
+        let (guess, loss) = sim.autocast(true, || {
+            let guess = unet.forward(&sim, &latents, &words.1);
+            let full = sim.cast(&guess, Dtype::F32);
+            let loss = sim.mean_square(&full, &noise);
+            (guess, loss)
+        });
+        sim.mark(Mark::AfterForward);
+        drop(guess);
+        sim.backward(&loss);
+        sim.mark(Mark::AfterBackward);
+        optim.step(&sim);
+        sim.mark(Mark::AfterStep);
+        optim.drop_grads(&sim);
+        drop(loss);
+        sim.mark(Mark::StepEnd);
+    }
+    Ok(Shot { tape: sim.into_tape(), n_params, n_tiles: 1 })
 }
 
 enum Model {

@@ -49,7 +49,7 @@ impl ResBlock {
         let mut y = smooth_conv(sim, x, &self.norm1, &self.conv1);
         if let (Some(layer), Some(time)) = (&self.time, time) {
             let shift = sim.linear(sim.activation("silu", time.clone()), layer);
-            y = y.with(sim.add(y.x.clone(), shift));
+            y = y.with(sim.shift_channels(y.x.clone(), shift));
         }
         y = smooth_conv(sim, &y, &self.norm2, &self.conv2);
         let side = self.skip.as_ref().map_or_else(|| x.clone(), |skip| sim.kernel(x, skip));
@@ -97,8 +97,8 @@ impl Attention {
         let rows = |x: &Tensor| x.n / self.width / batch;
         let heads = Heads { batch, heads: self.heads, seq_len: rows(&q), head_dim };
         if self.how == Attend::Kernel && head_dim <= MOST_FLASH {
-            let mixed = sim.flash_forward(&q, heads, rows(&k));
-            return sim.linear(mixed, &self.out);
+            let mixed = sim.flash_across([&q, &k, &v], heads);
+            return leave(sim, mixed, &self.out, batch);
         }
         let split = |x: Tensor| if self.heads > 1 { sim.copy(x) } else { x };
         let [q, k, v] = {
@@ -108,7 +108,7 @@ impl Attention {
         };
         let mixed = self.mix(sim, [&q, &k, &v], heads, rows(&k));
         let joined = split(mixed.clone());
-        let out = sim.linear(joined, &self.out);
+        let out = leave(sim, joined, &self.out, batch);
         drop((q, k, v, mixed));
         out
     }
@@ -134,6 +134,12 @@ impl Attention {
             }
         }
     }
+}
+
+/// A linear layer whose gradient comes with channels apart: copied, or for a single image taken as it is.
+fn leave(sim: &Sim, x: Tensor, layer: &Linear, batch: u64) -> Tensor {
+    let out = sim.linear_with(x, layer, batch == 1);
+    if batch == 1 { out } else { sim.strided(out) }
 }
 
 /// Widest head of the flash kernels.
@@ -178,17 +184,21 @@ impl Transformer {
         let out = self.attn2.forward(sim, &n, words, x.images);
         drop(n);
         y = y.with(sim.add(y.x.clone(), out));
-        y = y.with(sim.add(y.x.clone(), self.feed(sim, norm(&y, 2))));
-        y = sim.kernel(&y, &self.outward);
+        y = {
+            let out = self.feed(sim, norm(&y, 2), x.images);
+            y.with(sim.add(y.x.clone(), out))
+        };
+        y = sim.kernel(&y.with(sim.seen(&y.x)), &self.outward);
         x.with(sim.add(x.x.clone(), y.x.clone()))
     }
 
-    fn feed(&self, sim: &Sim, x: Tensor) -> Tensor {
+    fn feed(&self, sim: &Sim, x: Tensor, batch: u64) -> Tensor {
         let both = sim.linear(x, &self.up);
-        let gate = sim.activation("gelu", both.view(both.n / 2));
-        let inner = sim.mul(both.view(both.n / 2), gate);
-        let out = sim.linear(inner, &self.down);
+        let [x, gate] = sim.chunk2(&both);
         drop(both);
+        let inner = sim.mul(x.clone(), sim.activation("gelu", gate.clone()));
+        let out = leave(sim, inner, &self.down, batch);
+        drop((x, gate));
         out
     }
 }
