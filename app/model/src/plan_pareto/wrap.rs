@@ -9,8 +9,8 @@ use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text, Value};
 const MOST_TEXT: usize = 2048;
 const MOST_BYTES: i64 = 1 << 50;
 /// What is opened with: the changes of the chapter.
-pub const TOGGLES: &str = "fuse bytes*0.5 launches*0.25 peak-1G; tile bytes*0.9; precision bytes*0.6 tflop=1979 peak-9G; \
-                           graph launches=1 peak+1G; overlap peak+4G; checkpoint flop*1.3333 peak-20G";
+pub const TOGGLES: &str = "fuse bytes*0.5 launches*0.25 peak-1G; tile bytes*0.9; precision bytes*0.6 tflop=1979 peak-6G; \
+                           graph launches=1 peak+1G; overlap peak+8G; checkpoint flop*1.3333 peak-20G";
 
 pub struct PlanPareto;
 

@@ -147,6 +147,9 @@ pub fn finding(levels: &Levels, lang: Lang) -> String {
     let n_missing = levels.iter().filter(|level| level.is_none()).count();
     match (overall(levels), lang) {
         (None, Lang::Zh) => format!("还有 {n_missing} 项没有证据，先补“{weak}”。没有证据的结论只是说法。"),
+        (None, Lang::En) if n_missing == 1 => {
+            format!("One item is without evidence: \"{weak}\". The decision stands on nothing there.")
+        }
         (None, Lang::En) => format!(
             "{n_missing} items are without evidence; begin with \"{weak}\". A decision without evidence is an opinion."
         ),

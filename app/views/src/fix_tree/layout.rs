@@ -21,7 +21,7 @@ const NODE: f32 = 54.0;
 const END: f32 = 54.0;
 /// An end that is too narrow for its advice on one line.
 const TALL_END: f32 = 70.0;
-const GAP: f32 = 12.0;
+const GAP: f32 = 20.0;
 const ARROW: f32 = 44.0;
 const NARROW: f32 = 600.0;
 

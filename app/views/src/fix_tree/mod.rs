@@ -25,10 +25,10 @@ const HINT: Text = Text::new("按一个结论，打开那一章。", "Press an e
 
 /// Profiles to start from.
 const PRESETS: [(Text, Profile); 4] = [
-    // The capstone as it stands: copies of 12 of 21 ms, layout 32 apart.
+    // As recorded: copies of 13.5 in 29.3 ms, an end at 2.1 ms, four bytes used of 64.
     (
         Text::new("综合实验，没修", "the capstone, nothing mended"),
-        Profile { peak: 0.01, floor: 0.1, copies: 0.5, gaps: 0.0, useful: 0.06, bandwidth: 0.85, arithmetic: 0.0 },
+        Profile { peak: 0.0, floor: 0.07, copies: 0.46, gaps: 0.0, useful: 0.06, bandwidth: 0.5, arithmetic: 0.0 },
     ),
     (
         Text::new("小内核一串", "a string of small kernels"),

@@ -14,7 +14,7 @@ use vramlab_units::show::with_unit;
 const HEIGHT: f32 = 330.0;
 const LEFT: f32 = 46.0;
 const BELOW: f32 = 40.0;
-const ABOVE: f32 = 18.0;
+const ABOVE: f32 = 26.0;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Geometry {
@@ -120,8 +120,8 @@ impl Scene<'_> {
             Lang::Zh => format!("卡 {card}"),
             Lang::En => format!("the card, {card}"),
         };
-        let at = pos2(plot.right() - tokens.px(4.0), y + tokens.px(3.0));
-        ink::text_on(painter, at, Align2::RIGHT_TOP, text, tokens.font(Type::Small), tokens.ink, tokens.surface);
+        let at = pos2(plot.left() + tokens.px(4.0), y + tokens.px(3.0));
+        ink::text_on(painter, at, Align2::LEFT_TOP, text, tokens.font(Type::Small), tokens.ink, tokens.surface);
     }
 
     fn dot(&self, plan: &Plan) {
@@ -165,9 +165,9 @@ impl Scene<'_> {
         }
         if let Some(start) = places.first().filter(|_| places.len() > 1) {
             let text = words::plan(self.question, &self.found.plans[0], self.lang);
-            let at = *start + vec2(-tokens.px(8.0), -tokens.px(6.0));
+            let at = *start + vec2(tokens.px(12.0), tokens.px(8.0));
             let font = tokens.font(Type::Small);
-            ink::text_on(painter, at, Align2::RIGHT_BOTTOM, text, font, tokens.accent, tokens.surface);
+            ink::text_on(painter, at, Align2::RIGHT_TOP, text, font, tokens.accent, tokens.surface);
         }
     }
 
