@@ -12,6 +12,7 @@ mod guide;
 mod pictures;
 mod profile;
 mod program;
+mod project;
 mod serve;
 mod sessions;
 mod shells;

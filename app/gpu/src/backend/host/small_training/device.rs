@@ -2,7 +2,7 @@
 
 use crate::backend::host::Card;
 use crate::error::RunError;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use vramlab_train::device::{Adam, Buf, Device, Op, Trouble};
 use vramlab_train::net::Heads;
 
@@ -13,13 +13,14 @@ const THREADS: u32 = 256;
 pub struct OnCard<'a> {
     card: &'a mut dyn Card,
     pub fault: Option<RunError>,
-    /// Copies that wait on the host.
-    hosts: BTreeSet<u64>,
+    /// Copies that wait on the host, and pinned memory that is free again, by size: pinning takes longer than copying.
+    hosts: BTreeMap<u64, u64>,
+    spare: BTreeMap<u64, Vec<u64>>,
 }
 
 impl<'a> OnCard<'a> {
     pub fn new(card: &'a mut dyn Card) -> Self {
-        Self { card, fault: None, hosts: BTreeSet::new() }
+        Self { card, fault: None, hosts: BTreeMap::new(), spare: BTreeMap::new() }
     }
 
     fn told<T>(&mut self, said: Result<T, RunError>) -> Result<T, Trouble> {
@@ -48,25 +49,32 @@ impl<'a> OnCard<'a> {
 
     /// Copies to pinned memory: a copy from pageable memory would wait for one more copy on the host.
     fn away(&mut self, buf: Buf, words: usize) -> Result<u64, RunError> {
-        let host = self.card.host(words as u64 * WORD, true)?;
-        self.hosts.insert(host);
+        let bytes = words as u64 * WORD;
+        let host = match self.spare.get_mut(&bytes).and_then(Vec::pop) {
+            Some(host) => host,
+            None => self.card.host(bytes, true)?,
+        };
+        self.hosts.insert(host, bytes);
         self.card.download(buf, host)?;
-        self.card.sync()?;
         Ok(host)
     }
 
+    /// Copies back. Everything is on one stream: the memory may be used again at once.
     fn back(&mut self, host: u64, buf: Buf) -> Result<(), RunError> {
         self.card.upload(buf, host)?;
-        self.card.sync()?;
-        self.hosts.remove(&host);
-        self.card.drop_host(host)
+        if let Some(bytes) = self.hosts.remove(&host) {
+            self.spare.entry(bytes).or_default().push(host);
+        }
+        Ok(())
     }
 }
 
-/// A step that broke off leaves copies behind.
+/// Pinned memory goes back when nothing is queued any more.
 impl Drop for OnCard<'_> {
     fn drop(&mut self) {
-        for host in std::mem::take(&mut self.hosts) {
+        let _ = self.card.sync();
+        let spare = std::mem::take(&mut self.spare).into_values().flatten();
+        for host in spare.chain(std::mem::take(&mut self.hosts).into_keys()) {
             let _ = self.card.drop_host(host);
         }
     }
