@@ -47,6 +47,21 @@ impl Quantised {
         at / self.cols * per_row + at % self.cols / self.group
     }
 
+    fn push(&mut self, group: &[f64], bits: u32, scheme: Scheme) {
+        let (scale, zero) = match scheme {
+            Scheme::Symmetric => (symmetric_scale(group, bits), 0),
+            Scheme::Asymmetric => asymmetric_scale(group, bits),
+        };
+        let (low, high) = range(bits, scheme);
+        let code = |x: &f64| {
+            let steps = if scale > 0.0 { (x / scale).round_ties_even() } else { 0.0 };
+            (steps + f64::from(zero)).clamp(f64::from(low), f64::from(high)) as i32
+        };
+        self.codes.extend(group.iter().map(code));
+        self.scales.push(scale);
+        self.zeros.push(zero);
+    }
+
     pub fn decode(&self) -> Vec<f64> {
         let value = |(at, code): (usize, &i32)| {
             let group = self.group_of(at);
@@ -91,18 +106,7 @@ pub fn quantise(
     };
     let mut out = Quantised { codes: Vec::with_capacity(values.len()), scales: vec![], zeros: vec![], group, cols };
     for part in values.chunks(group) {
-        let (scale, zero) = match scheme {
-            Scheme::Symmetric => (symmetric_scale(part, bits), 0),
-            Scheme::Asymmetric => asymmetric_scale(part, bits),
-        };
-        let (low, high) = range(bits, scheme);
-        let code = |x: &f64| {
-            let steps = if scale > 0.0 { (x / scale).round_ties_even() } else { 0.0 };
-            (steps + f64::from(zero)).clamp(f64::from(low), f64::from(high)) as i32
-        };
-        out.codes.extend(part.iter().map(code));
-        out.scales.push(scale);
-        out.zeros.push(zero);
+        out.push(part, bits, scheme);
     }
     Ok(out)
 }

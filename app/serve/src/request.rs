@@ -121,51 +121,36 @@ fn request(cells: &[&str], columns: &[Column], start: &mut Option<f64>) -> Resul
         let en = format!("{n} values, but only {most} columns");
         return Err(Problem::new("requests", format!("有 {n} 个值，却只有 {most} 列"), en));
     }
-    let count = |column, name: &str| -> Result<u32, Problem> {
-        let text = cell(column).unwrap_or_default();
-        let number = text.parse::<u32>().ok().filter(|n| (1..=MAX_TOKENS).contains(n));
-        number.ok_or_else(|| {
-            let seen = shown(text);
-            let en = format!("{name} = {seen} must be an integer from 1 to {MAX_TOKENS}");
-            Problem::new("requests", format!("{name} = {seen}，应是 1 到 {MAX_TOKENS} 的整数"), en)
-        })
-    };
-    let text = cell(Column::Arrival).unwrap_or_default();
-    let arrival = arrival(text, start).ok_or_else(|| {
-        let seen = shown(text);
-        let en = format!("arrival = {seen} must be a number from 0 to 1e9 or a time such as 2023-11-16 18:17:03.9");
-        Problem::new(
-            "requests",
-            format!("arrival = {seen}，应是 0 到 1e9 的数，或 2023-11-16 18:17:03.9 这样的时刻"),
-            en,
-        )
-    })?;
+    let arrival = arrival(cell(Column::Arrival).unwrap_or_default(), start)?;
+    let tokens = |column, name| whole(cell(column).unwrap_or_default(), name, 1, MAX_TOKENS.into());
     let priority = match cell(Column::Priority) {
+        Some(text) => whole(text, "priority", i32::MIN.into(), i32::MAX.into())? as i32,
         None => 0,
-        Some(text) => text.parse().map_err(|_| {
-            let seen = shown(text);
-            let en = format!("priority = {seen} must be an integer of 32 bits");
-            Problem::new("requests", format!("priority = {seen}，应是 32 位整数"), en)
-        })?,
     };
-    Ok(Request {
-        arrival,
-        prompt: count(Column::Prompt, "prompt")?,
-        output: count(Column::Output, "output")?,
-        priority,
+    let (prompt, output) = (tokens(Column::Prompt, "prompt")?, tokens(Column::Output, "output")?);
+    Ok(Request { arrival, prompt: prompt as u32, output: output as u32, priority })
+}
+
+/// A whole number in its range.
+fn whole(text: &str, name: &str, least: i64, most: i64) -> Result<i64, Problem> {
+    let number = text.parse::<i64>().ok().filter(|n| (least..=most).contains(n));
+    number.ok_or_else(|| {
+        let seen = shown(text);
+        let en = format!("{name} = {seen} must be an integer from {least} to {most}");
+        Problem::new("requests", format!("{name} = {seen}，应是 {least} 到 {most} 的整数"), en)
     })
 }
 
 /// A number, or a clock time in seconds since the first line's.
-fn arrival(text: &str, start: &mut Option<f64>) -> Option<f64> {
-    let time = match text.parse::<f64>() {
-        Ok(number) => number,
-        Err(_) => {
-            let at = clock(text)?;
-            at - *start.get_or_insert(at)
-        }
-    };
-    (0.0..=1e9).contains(&time).then_some(time)
+fn arrival(text: &str, start: &mut Option<f64>) -> Result<f64, Problem> {
+    let since = |at: f64| at - *start.get_or_insert(at);
+    let time = text.parse::<f64>().ok().or_else(|| clock(text).map(since));
+    time.filter(|time| (0.0..=1e9).contains(time)).ok_or_else(|| {
+        let seen = shown(text);
+        let example = "2023-11-16 18:17:03.9";
+        let en = format!("arrival = {seen} must be a number from 0 to 1e9 or a time such as {example}");
+        Problem::new("requests", format!("arrival = {seen}，应是 0 到 1e9 的数，或 {example} 这样的时刻"), en)
+    })
 }
 
 /// Seconds of `2023-11-16 18:17:03.9799600` since the year 0, in the calendar of today.
