@@ -20,24 +20,32 @@ pub struct Stranger {
     pub why: Localized,
 }
 
-/// File, function and line.
+/// Every script has one of these: it tells nothing without its line.
+const OUTERMOST: &str = "<module>";
+
+/// File and function, whose lines move with an edit; of what stands outside of functions its line.
 type Place = (String, String, u32);
 
 /// What tells which program a snapshot is of.
 struct Mark {
-    /// Bytes at the peak by file, function and line: the ranks of a job run the same text.
+    /// Bytes at the peak by place.
     places: BTreeMap<Place, u64>,
     phases: BTreeSet<String>,
 }
 
 impl Mark {
     fn of(snapshot: &Snapshot, analysis: &Analysis) -> Self {
-        let held = places(Side::at_peak(snapshot, analysis)).into_iter();
-        let held = held.map(|(place, (Amount { bytes, .. }, _))| (place, bytes));
+        let mut held: BTreeMap<Place, u64> = BTreeMap::new();
+        for ((file, name, line), (Amount { bytes, .. }, _)) in places(Side::at_peak(snapshot, analysis)) {
+            if !file.is_empty() {
+                let line = if name == OUTERMOST { line } else { 0 };
+                *held.entry((file, name, line)).or_default() += bytes;
+            }
+        }
         // A number in a name counts steps.
         let bare = |name: &str| name.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
         let phases = snapshot.annotations.iter().map(|annotation| bare(&annotation.name));
-        Self { places: held.filter(|((file, ..), _)| !file.is_empty()).collect(), phases: phases.collect() }
+        Self { places: held, phases: phases.collect() }
     }
 
     /// The share of what the places hold that the other has too.
@@ -50,7 +58,8 @@ impl Mark {
     fn main_place(&self) -> String {
         let most = self.places.iter().max_by_key(|(_, bytes)| **bytes).map(|(place, _)| place);
         most.map_or(String::new(), |(file, name, line)| {
-            format!("{}:{line} {name}", file.rsplit(['/', '\\']).next().unwrap_or(file))
+            let line = if *line > 0 { format!(":{line}") } else { String::new() };
+            format!("{}{line} {name}", file.rsplit(['/', '\\']).next().unwrap_or(file))
         })
     }
 }
