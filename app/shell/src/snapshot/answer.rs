@@ -209,10 +209,14 @@ fn held_sentence(lang: Lang, analysis: &Analysis, answers: &Answers) -> String {
 
 fn cache_sentence(lang: Lang, analysis: &Analysis, answers: &Answers) -> String {
     let words = advice::cache(analysis, &answers.cache);
-    // It begins a sentence here.
-    let mut letters = words.get(lang).chars();
+    format!("{}{}", begun(words.get(lang)), if lang == Lang::Zh { "。" } else { "." })
+}
+
+/// Words that begin a sentence.
+fn begun(words: &str) -> String {
+    let mut letters = words.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}{}", letters.as_str(), if lang == Lang::Zh { "。" } else { "." })
+    format!("{first}{}", letters.as_str())
 }
 
 fn findings_ui(
@@ -296,7 +300,10 @@ fn rows_ui(
 /// Which setting serves best, and under what limit they were tried.
 fn settings_sentence(lang: Lang, analysis: &Analysis, rows: &[(String, WhatIf)], reserved: u64) -> String {
     let said = advice::settings(analysis, rows, reserved);
-    let (said, limit) = (said.get(lang), advice::limit(analysis));
+    // The name of a setting stays as it is written.
+    let is_name = rows.iter().any(|(settings, _)| !settings.is_empty() && said.get(lang).starts_with(settings));
+    let said = if is_name { said.get(lang).to_owned() } else { begun(said.get(lang)) };
+    let limit = advice::limit(analysis);
     match (limit, lang) {
         (Some(limit), Lang::Zh) => format!("{said}（{}）。", limit.get(lang)),
         (Some(limit), Lang::En) => format!("{said} ({}).", limit.get(lang)),

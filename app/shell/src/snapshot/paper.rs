@@ -93,8 +93,7 @@ impl Paper {
         widgets::card(ui, tokens, |ui| {
             parts::heading(ui, tokens, title.get(lang));
             if let Some(message) = &self.message {
-                refusal::ui(ui, tokens, lang, message, actions);
-                if widgets::link(ui, tokens, OTHER.get(lang)).clicked() {
+                if refusal::ui(ui, tokens, lang, message, actions) {
                     self.text.clear();
                 }
                 return;

@@ -13,11 +13,15 @@ use vramlab_units::{Bytes, Lang, Text, show};
 
 const CHAPTER: Text = Text::new("第 18 章：逐词读这条报错", "Chapter 18: this error, word by word");
 const HELP: Text = Text::new("训练 OOM 怎么办", "What to do about an OOM in training");
+const OTHER: Text = Text::new("换一份", "Another");
 const OUTSIDE: Text = Text::new("别的进程", "others");
 const CONTEXT: Text = Text::new("本进程的 CUDA 上下文等", "this process besides PyTorch");
 const ALLOCATED: Text = Text::new("已分配", "allocated");
 const INACTIVE: Text = Text::new("保留而空闲", "reserved, free");
 const FREE: Text = Text::new("设备空闲", "free");
+const LEFT: Text = Text::new("上限之下还剩", "left of the limit");
+const LIMIT: Text = Text::new("本进程的上限 {}", "The limit of this process, {}");
+const CARD: Text = Text::new("整张卡 {}", "The whole card, {}");
 const WANTED: Text = Text::new("要 {}", "{} wanted");
 
 fn size(bytes: u64) -> String {
@@ -25,7 +29,8 @@ fn size(bytes: u64) -> String {
 }
 
 /// Everything that the text says.
-pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, message: &Message, actions: &mut Vec<Action>) {
+/// True when another text is wanted.
+pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, message: &Message, actions: &mut Vec<Action>) -> bool {
     let told = message.told();
     for (idx, (title, words)) in told.iter().enumerate() {
         let end = if lang == Lang::Zh { "：" } else { ": " };
@@ -47,14 +52,16 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, message: &Message, actions: 
     ui.add_space(tokens.space.s);
     card_ui(ui, tokens, lang, message);
     ui.add_space(tokens.space.s);
-    ui.horizontal_wrapped(|ui| {
+    let links = ui.horizontal_wrapped(|ui| {
         let help = Page::Help { symptom: Some("training_oom".to_owned()), answers: Vec::new() };
         for (words, route) in [(CHAPTER, Route::step("18_debugging", "message")), (HELP, Route::page(help))] {
             if widgets::link(ui, tokens, words.get(lang)).clicked() {
                 actions.push(Action::Go(route));
             }
         }
+        widgets::link(ui, tokens, OTHER.get(lang)).clicked()
     });
+    links.inner
 }
 
 /// A stretch of the card.
@@ -73,13 +80,27 @@ enum Look {
     Free,
 }
 
-/// What the whole card holds, where the text says how large it is.
-fn stretches(message: &Message) -> Option<(u64, Vec<Stretch>)> {
+/// What there was: the process's own limit where that refused, else the card, where the text says how large it is.
+fn stretches(message: &Message) -> Option<(Text, u64, Vec<Stretch>)> {
+    let part = |(name, bytes, look)| Stretch { name, bytes, look };
+    let is_there = |(_, bytes, _): &(Text, u64, Look)| *bytes > 0;
+    if let (Some(allowed), Some(left)) = (message.allowed, message.left().filter(|_| message.is_capped())) {
+        let all = [
+            (ALLOCATED, message.allocated.bytes, Look::Allocated),
+            (INACTIVE, message.inactive.bytes, Look::Inactive),
+            (LEFT, left, Look::Free),
+        ];
+        return Some((LIMIT, allowed.bytes, all.into_iter().filter(is_there).map(part).collect()));
+    }
     let capacity = message.capacity?.bytes;
     let (allocated, inactive, free) = (message.allocated.bytes, message.inactive.bytes, message.device_free.bytes);
     let held = allocated.saturating_add(inactive);
     let context = message.in_use.map_or(0, |in_use| in_use.bytes.saturating_sub(held));
+    // What the digits leave out is no process.
+    let given = [message.capacity, Some(message.device_free), message.in_use];
+    let slack: u64 = given.iter().flatten().map(|amount| amount.slack).sum();
     let others = capacity.saturating_sub(held.saturating_add(context).saturating_add(free));
+    let others = if others > slack { others } else { 0 };
     let all = [
         (OUTSIDE, others, Look::Others),
         (CONTEXT, context, Look::Context),
@@ -87,13 +108,13 @@ fn stretches(message: &Message) -> Option<(u64, Vec<Stretch>)> {
         (INACTIVE, inactive, Look::Inactive),
         (FREE, free, Look::Free),
     ];
-    let all = all.into_iter().filter(|(_, bytes, _)| *bytes > 0);
-    Some((capacity, all.map(|(name, bytes, look)| Stretch { name, bytes, look }).collect()))
+    Some((CARD, capacity, all.into_iter().filter(is_there).map(part).collect()))
 }
 
-/// The card as a strip, and below it the request, as long.
+/// All there was as a strip, and below it the request, as long.
 fn card_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, message: &Message) {
-    let Some((capacity, all)) = stretches(message) else { return };
+    let Some((name, capacity, all)) = stretches(message) else { return };
+    parts::label(ui, tokens, &name.get(lang).replace("{}", &size(capacity)));
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), tokens.px(46.0)), Sense::hover());
     let part = |stretch: &Stretch| format!("{} {}", stretch.name.get(lang), size(stretch.bytes));
     let words = all.iter().map(part).collect::<Vec<_>>().join(" · ");
