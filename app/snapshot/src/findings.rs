@@ -99,7 +99,9 @@ fn room(oom: &Oom) -> (String, String) {
             let (short_zh, short_en) = (short.zh.split('：').next(), short.en.split(':').next());
             let (short_zh, short_en) = (short_zh.unwrap_or_default(), short_en.unwrap_or_default());
             (
-                format!("{zh}：上限之下若还剩 {room} 以上，就是{short_zh}（报错文字里有上限：填上它，或用 --limit 给）"),
+                format!(
+                    "{zh}：上限之下若还剩 {room} 以上，就是{short_zh}（报错文字里有上限：填上它，或用 --limit 给）"
+                ),
                 format!(
                     "{en}: with {room} or more left under it, this is {short_en} (the error's message has the limit: \
                      fill it in, or give it by --limit)"
