@@ -31,7 +31,7 @@ impl Look {
     /// Shows `from..=until`, kept inside the run and not too short.
     pub fn show(&mut self, from: f64, until: f64, wall_us: u64) {
         let most = wall_us.max(LEAST_SPAN) as f64;
-        let (low, high) = (from.min(until).max(0.0), from.max(until).min(most));
+        let (low, high) = (from.min(until).clamp(0.0, most), from.max(until).clamp(0.0, most));
         let span = (high - low).clamp(LEAST_SPAN as f64, most);
         let low = ((low + high - span) / 2.0).clamp(0.0, most - span);
         (self.from, self.until) = (low.round() as u64, (low + span).round() as u64);
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!((look.from, look.until), (750_000, 1_000_000));
         look.zoom(1e12, 900_000.0, 1_000_000);
         assert_eq!(look.span(), LEAST_SPAN);
-        look.zoom(1e-12, 0.0, 1_000_000);
+        look.zoom(1e-12, 900_000.0, 1_000_000);
         assert_eq!((look.from, look.until), (0, 1_000_000));
         look.show(10.0, 100.0, 1_000_000);
         look.point_at(5_000_000, 1_000_000);
