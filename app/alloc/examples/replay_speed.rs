@@ -16,6 +16,8 @@ use vramlab_alloc::trace::Trace;
 
 const N_RUNS: usize = 5;
 const CAPACITY: u64 = 140 << 30;
+/// Millions a second that are wanted.
+const GOAL: f64 = 3.0;
 
 fn kinds() -> Vec<(&'static str, Kind)> {
     let caching = |text: &str| Config::parse(text).map_or_else(|_| Kind::Plain, Kind::Caching);
@@ -64,7 +66,10 @@ fn main() {
     for (name, pattern) in patterns {
         match pattern.trace(1) {
             Ok(trace) => {
-                println!("{name}: {} events, millions a second", trace.events().len());
+                println!(
+                    "{name}: {} events; millions a second, median of {N_RUNS} (goal {GOAL})",
+                    trace.events().len()
+                );
                 for (kind_name, kind) in kinds().into_iter().filter(|(name, _)| name.contains(&only)) {
                     println!("  {kind_name:<22} {:7.2}", speed(&trace, &kind));
                 }
