@@ -87,12 +87,12 @@ const REASONS: [(u64, &str); 8] = [
 /// CUPTI's kinds of copies that a reader knows by name.
 pub fn copy_name(kind: u8) -> &'static str {
     match kind {
-        1 => "host → device",
-        2 => "device → host",
-        8 => "device → device",
-        9 => "host → host",
-        10 => "device → another device",
-        _ => "array or other",
+        1 => "H→D",
+        2 => "D→H",
+        8 => "D→D",
+        9 => "H→H",
+        10 => "peer",
+        _ => "other",
     }
 }
 

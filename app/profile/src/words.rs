@@ -48,7 +48,7 @@ pub fn lines(profile: &Profile, report: &Report, lang: Lang) -> Vec<Line> {
     if let Some(traced) = &report.traced {
         push(ALLOCATIONS, Some(allocations(traced, lang)));
         push(KERNELS, Some(kernels(profile, traced, lang)));
-        push(COPIES, copies(traced));
+        push(COPIES, copies(traced, lang));
     }
     push(UNSEEN, Some(unseen(profile, report, lang)));
     push(OVERHEAD, Some(overhead(profile, report, lang)));
@@ -184,12 +184,16 @@ fn kernels(profile: &Profile, traced: &Traced, lang: Lang) -> String {
     }
 }
 
-fn copies(traced: &Traced) -> Option<String> {
+fn copies(traced: &Traced, lang: Lang) -> Option<String> {
     let one = |group: &crate::report::Group| {
-        format!("{} {} ({}×, {})", group.name, size(group.bytes), group.n, time(group.ns / 1000))
+        let (bytes, n, took) = (size(group.bytes), show::grouped(group.n as f64), time(group.ns / 1000));
+        match lang {
+            Lang::Zh => format!("{} {bytes}（{n} 次，{took}）", group.name),
+            Lang::En => format!("{} {bytes} ({n}×, {took})", group.name),
+        }
     };
     let all: Vec<String> = traced.copies.iter().map(one).collect();
-    (!all.is_empty()).then(|| all.join(", "))
+    (!all.is_empty()).then(|| all.join(if lang == Lang::Zh { "，" } else { ", " }))
 }
 
 /// What the figures above cannot say.

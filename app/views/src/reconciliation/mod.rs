@@ -12,7 +12,7 @@ use crate::figure;
 use crate::view::{DataTable, View, ViewCx, Visualizer};
 use egui::{PointerButton, Sense, Ui, vec2};
 use vramlab_kit::Tokens;
-use vramlab_model::reconcile::{self, Figures, Parts, Reconcile};
+use vramlab_model::reconcile::{self, Figures, OWNERS, Parts, Reconcile};
 use vramlab_model::registry::Model as _;
 use vramlab_units::{Args, FieldError, FieldSpec, Lang, Map, Text};
 
@@ -78,12 +78,15 @@ impl Visualizer for Reconciliation {
     const TITLE: Text = Text::new("对账：从 NVML 到张量", "Reconciliation: from NVML to tensors");
 
     fn fields() -> Vec<FieldSpec> {
+        let owner = |key: &str| OWNERS.iter().position(|owner| *owner == key).and_then(|idx| EXAMPLE.owners[idx]);
         let default = |key: &str| match key {
+            "context_bytes" => EXAMPLE.context,
+            "libraries_bytes" => EXAMPLE.libraries,
             "nvml_process_bytes" => Some(EXAMPLE.nvml_process),
             "reserved_bytes" => Some(EXAMPLE.reserved),
             "allocated_bytes" => Some(EXAMPLE.allocated),
             "requested_bytes" => Some(EXAMPLE.requested),
-            _ => None,
+            key => owner(key),
         };
         let with = |field: FieldSpec| match default(&field.key) {
             Some(bytes) => field.default_value(bytes),
@@ -98,7 +101,7 @@ impl Visualizer for Reconciliation {
     }
 }
 
-/// The recorded run of `assets/profiles`, at its peak.
+/// The recorded run of `assets/profiles`, at its peak; its owners as the roles of its snapshot guess them.
 const EXAMPLE: Figures = Figures {
     nvml_process: 4_102_029_312,
     reserved: 3_294_625_792,
@@ -106,7 +109,7 @@ const EXAMPLE: Figures = Figures {
     requested: 2_707_365_960,
     context: Some(555_745_280),
     libraries: Some(134_532_616),
-    owners: [None; 5],
+    owners: [Some(118_599_680), None, Some(237_199_360), Some(1_209_602_116), Some(1_141_899_268)],
 };
 
 #[cfg(test)]
@@ -124,7 +127,8 @@ mod tests {
     #[test]
     fn rows_nest_and_add_up() {
         let view = open(json!({"nvml_process_bytes": 1000, "reserved_bytes": 700, "allocated_bytes": 650,
-            "requested_bytes": 640, "context_bytes": 200, "parameters_bytes": 600}))
+            "requested_bytes": 640, "context_bytes": 200, "libraries_bytes": 0, "parameters_bytes": 600,
+            "optimizer_bytes": 0, "activations_bytes": 0, "other_bytes": 0}))
         .unwrap();
         let rows = layout::rows(&view.figures, &view.parts);
         let sums: Vec<u64> = rows.iter().map(|row| row.pieces.iter().map(|piece| piece.bytes).sum()).collect();
@@ -138,9 +142,16 @@ mod tests {
     fn contradictions_are_errors_of_their_field() {
         let error = open(json!({"reserved_bytes": 700, "nvml_process_bytes": 600})).err().unwrap();
         assert!(error.starts_with("reserved_bytes"), "{error}");
-        assert!(
-            open(json!({"nvml_process_bytes": 0, "reserved_bytes": 0, "allocated_bytes": 0, "requested_bytes": 0}))
-                .is_ok()
-        );
+        // A process that holds nothing is a picture too.
+        let keys = Reconciliation::fields().into_iter().map(|field| (field.key.into_owned(), json!(0)));
+        let nothing = open(serde_json::Value::Object(keys.collect())).unwrap();
+        assert_eq!(layout::rows(&nothing.figures, &nothing.parts).len(), 1);
+    }
+
+    /// The defaults are the recorded run: what CUPTI, NVML and the snapshot say adds up, and the rest is what it is.
+    #[test]
+    fn the_example_is_the_recorded_run() {
+        let view = open(json!({})).unwrap();
+        assert_eq!((view.parts.unknown_outside, view.parts.unowned), (117_125_624, 65_536));
     }
 }
