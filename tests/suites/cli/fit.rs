@@ -223,7 +223,8 @@ fn stages_are_from_0_to_3() {
         answer["total_bytes"].as_u64().unwrap()
     };
     let totals = ["0", "1", "2", "3"].map(of);
-    assert!(totals.is_sorted_by(|a, b| a > b), "{totals:?}");
+    // Between 1 and 2 nothing changes where the peak is the loss: no gradients are there then.
+    assert!(totals[0] > totals[1] && totals[1] >= totals[2] && totals[2] > totals[3], "{totals:?}");
 }
 
 /// A bare size has no link: what an offload costs is not told.
