@@ -23,6 +23,7 @@ const CAST_WITH: &[With] = &[
     whole("n", None, "numbers"),
     whole("format", None, "0 fp32, 1 fp16, 2 bf16, 3 e4m3"),
     With { name: "low", kind: WithKind::Number, default: None, about: "the smallest exponent" },
+    whole("span", Some("32"), "powers of two, itself one"),
     With {
         name: "factor",
         kind: WithKind::Number,
