@@ -84,14 +84,19 @@ fn h200() -> DeviceFacts {
     }
 }
 
-/// Name, source text, definitions and entries of everything that the CUDA experiments launch.
+/// Name, source text, definitions and entries of everything that the CUDA experiments launch, and the sources of routines.
 type Instances = BTreeMap<(String, String, Vec<String>), BTreeSet<String>>;
 
 fn instances(library: &Library) -> Instances {
     let mut out = Instances::new();
     for (id, experiment) in library.experiments.iter().filter(|(_, found)| found.backend == Backend::Cuda) {
         let kernel = library.get(id).unwrap().1;
-        if kernel.cuda_host.is_some() {
+        if let Some(host) = &kernel.cuda_host {
+            // A routine launches whatever its source holds, without definitions.
+            for name in &host.source {
+                let source = library.sources(&kernel.slug).unwrap()[name].clone();
+                out.entry((name.clone(), source, Vec::new())).or_default();
+            }
             continue;
         }
         let cuda = kernel.cuda.as_ref().unwrap_or_else(|| panic!("{id}: no [cuda] part"));
