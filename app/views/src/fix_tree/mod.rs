@@ -187,10 +187,9 @@ impl Visualizer for FixTree {
             *value_of(&mut profile, idx) = args.num(key);
         }
         if profile.copies + profile.gaps > 1.0 + 1e-9 {
-            return Err(FieldError::conflict(
-                "copy_share",
-                "copies and gaps are parts of one step; together at most 100 %",
-            ));
+            let field = if profile.gaps > profile.copies { "gap_share" } else { "copy_share" };
+            let reason = "copies and gaps are parts of one step; together at most 100 %";
+            return Err(FieldError::conflict(field, reason));
         }
         Ok(Self { profile, cursor: 0 })
     }

@@ -10,6 +10,8 @@ mod behave;
 #[cfg(test)]
 mod bottleneck;
 #[cfg(test)]
+mod capstone;
+#[cfg(test)]
 mod frameworks;
 #[cfg(test)]
 mod primer;
