@@ -19,7 +19,8 @@ use vramlab_units::{Lang, Text};
 const NAME: Text = Text::new("内存随时间的变化", "Memory over time");
 const HEIGHT: f32 = 240.0;
 const LEFT: f32 = 84.0;
-const RIGHT: f32 = 16.0;
+/// Half of the last label of the axis.
+const RIGHT: f32 = 30.0;
 const BOTTOM: f32 = 26.0;
 const TOP: f32 = 18.0;
 /// Processes with a band of their own; the rest share one.

@@ -2,7 +2,6 @@
 
 use super::look::Memory;
 use super::timeline::Scene;
-use vramlab_profile::words::time;
 use vramlab_units::{Bytes, Lang, Text, show};
 
 const BEFORE: Text = Text::new("{at} 时还没有样本。", "At {at}: no sample yet.");
@@ -10,6 +9,16 @@ pub const OTHERS: Text = Text::new("其他进程", "other processes");
 pub const CARD: Text = Text::new("整张卡", "the whole card");
 pub const LIVE: Text = Text::new("程序自己的 cudaMalloc", "the program's own cudaMalloc");
 pub const PEAK: Text = Text::new("峰值 {size}", "peak {size}");
+
+/// A time to a tenth of a millisecond, so that the kernels of a step can be told apart.
+fn time(t_us: u64) -> String {
+    const THIN: char = show::THIN;
+    match t_us {
+        0..1_000 => format!("{t_us}{THIN}µs"),
+        1_000..1_000_000 => format!("{:.1}{THIN}ms", t_us as f64 / 1e3),
+        _ => format!("{:.4}{THIN}s", t_us as f64 / 1e6),
+    }
+}
 
 pub fn size(bytes: u64) -> String {
     show::bytes_binary(Bytes(bytes))
