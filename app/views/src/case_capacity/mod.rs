@@ -7,6 +7,7 @@ pub mod layout;
 pub mod measured;
 pub mod paint;
 pub mod question;
+pub mod tiles;
 pub mod words;
 
 use crate::controls::{self, Flow, KeyNumber};
@@ -184,6 +185,10 @@ impl View for CaseCapacity {
         self.controls_ui(ui, tokens, lang);
         ui.add_space(tokens.space.s);
         self.figure_ui(ui, tokens, lang);
+        if self.question.case == Case::Diffusion {
+            ui.add_space(tokens.space.s);
+            tiles::ui(ui, tokens, lang, self.question.size_px, self.question.is_tiled);
+        }
         ui.add_space(tokens.space.xs);
         controls::key_numbers(ui, tokens, lang, &self.key_numbers());
     }

@@ -104,24 +104,20 @@ impl Scene<'_> {
         span.left() + wide + tokens.space.s
     }
 
-    /// A recorded total: a solid mark across the bar with its word.
+    /// A recorded total: a solid mark across the bar, a dot, its word beside it.
     fn measured(&self, idx: usize, bytes: f64) {
         let Self { painter, tokens, geometry, lang, .. } = self;
         let rect = geometry.bars[idx];
-        let x = geometry.x_of(bytes);
-        painter.vline(x, rect.top() - tokens.px(4.0)..=rect.bottom() + tokens.px(2.0), tokens.stroke(2.5, tokens.ink));
-        painter.circle_filled(pos2(x, rect.top() - tokens.px(4.0)), tokens.px(4.5), tokens.ink);
+        let at = pos2(geometry.x_of(bytes), rect.center().y);
+        painter.vline(at.x, rect.y_range(), tokens.stroke(2.5, tokens.ink));
+        painter.circle(at, tokens.px(5.0), tokens.ink, tokens.stroke(1.5, tokens.surface));
         let text = words::measured(bytes, *lang);
         let font = tokens.font(Type::Small);
         let wide = ink::text_width(painter, &text, font.clone());
-        let is_right = x + wide + tokens.px(10.0) <= geometry.rect.right();
-        let (dx, anchor) = if is_right { (8.0, Align2::LEFT_BOTTOM) } else { (-8.0, Align2::RIGHT_BOTTOM) };
-        let at = pos2(x + tokens.px(dx), rect.top() - tokens.px(3.0));
-        // Inside the bar where the name's line is taken.
-        let name_end = geometry.rect.left() + tokens.px(240.0);
-        let is_under = if is_right { x < name_end } else { x - wide < name_end };
-        let at = if is_under { pos2(at.x, rect.top() + tokens.px(18.0)) } else { at };
-        ink::text_on(painter, at, anchor, text, font, tokens.ink, tokens.surface);
+        let is_right = at.x + wide + tokens.px(12.0) <= geometry.rect.right();
+        let (dx, anchor) = if is_right { (10.0, Align2::LEFT_CENTER) } else { (-10.0, Align2::RIGHT_CENTER) };
+        let place = at + vec2(tokens.px(dx), 0.0);
+        ink::text_on(painter, place, anchor, text, font, tokens.ink, tokens.surface);
     }
 
     fn axis(&self) {
@@ -157,7 +153,7 @@ impl Scene<'_> {
     }
 }
 
-/// What the colours of all bars mean, once each.
+/// What the colours of all bars mean, each once.
 pub fn legend(bars: &[Bar], tokens: &Tokens) -> Vec<(Mark, Text)> {
     let mut out: Vec<(Mark, Text)> = Vec::new();
     for part in bars.iter().flat_map(|bar| &bar.parts).filter(|part| part.bytes > 0.0) {
@@ -167,7 +163,7 @@ pub fn legend(bars: &[Bar], tokens: &Tokens) -> Vec<(Mark, Text)> {
             Look::Barred => Mark::Area(Area::Fragmented),
             Look::Free => Mark::Area(Area::Free),
         };
-        if out.iter().all(|(_, name)| name.en != part.name.en) {
+        if out.iter().all(|(known, _)| *known != mark) {
             out.push((mark, part.name));
         }
     }

@@ -138,6 +138,7 @@ fn words(key: &'static str, options: &[&'static str], default: &'static str, doc
 pub const SERVER_ACTIVATIONS: f64 = 2.0 * GB;
 pub const SERVER_OTHER: f64 = 1.0 * GB;
 const MOST_PX: i64 = 2048;
+const ACTIVATIONS: Text = Text::new("激活", "activations");
 
 impl Question {
     pub fn fields() -> Vec<FieldSpec> {
@@ -325,14 +326,11 @@ impl Question {
         if scores > 0.0 {
             denoise.push(part(Text::new("一份分数", "scores, once"), scores.min(peak), Look::Of(Role::Workspace)));
         }
-        denoise.push(part(
-            Text::new("其余激活", "other activations"),
-            (peak - scores).max(0.0),
-            Look::Of(Role::Activations),
-        ));
+        let rest = if scores > 0.0 { Text::new("其余激活", "other activations") } else { ACTIVATIONS };
+        denoise.push(part(rest, (peak - scores).max(0.0), Look::Of(Role::Activations)));
         let n_tiles = at(&vae, "n_tiles").max(1.0) as u64;
         let map = Part {
-            name: Text::new("解码的激活", "activations of decoding"),
+            name: ACTIVATIONS,
             bytes: at(&vae, "activation_peak"),
             look: Look::Of(Role::Activations),
             pieces: 1,

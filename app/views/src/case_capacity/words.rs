@@ -73,6 +73,37 @@ pub fn counted(case: Case) -> Text {
     }
 }
 
+pub const TILES: Text = Text::new("解码一张图", "Decoding a picture");
+
+/// The tiles of the decoder.
+pub fn tiles(side: u64, (cover, started): (u64, u64), lang: Lang) -> String {
+    if cover == 1 && started == 1 {
+        return pick(
+            lang,
+            format!("{side} × {side} 一次解完：每张特征图随面积涨。"),
+            format!("{side} × {side} in one piece: each feature map grows with the area."),
+        );
+    }
+    let head = pick(
+        lang,
+        format!("512 一块，重叠 128：{cover} 块盖住 {side} × {side}，一次一块，所以峰值不随图变大。"),
+        format!(
+            "Tiles of 512 that overlap by 128: {cover} cover {side} × {side}, one at a time, so the peak does not follow the picture. "
+        ),
+    );
+    if started == cover {
+        return head.trim_end().to_owned();
+    }
+    let more = started - cover;
+    head + &pick(
+        lang,
+        format!("diffusers 的循环起 {started} 块：多出的 {more} 块（橙色）整块落在别的里面，白算。"),
+        format!(
+            "The loop in diffusers starts {started}: the {more} more (orange) lie wholly inside others and add nothing."
+        ),
+    )
+}
+
 /// The finding for the state shown. Every number is a model's.
 pub fn finding(question: &Question, bars: &[Bar], lang: Lang) -> String {
     match question.case {

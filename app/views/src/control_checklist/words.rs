@@ -79,7 +79,7 @@ pub fn finding(worth: Worth, change: Change, worst: Option<&Control>, missing: u
             pick(
                 lang,
                 format!("漏了 {missing} 项，卡在“{name}”：{harm}。还剩：{left}。"),
-                format!("{missing} left out; it hangs on “{name}”: {harm}. What is left: {left}."),
+                format!("{missing} left out; it hangs on \"{name}\": {harm}. What is left: {left}."),
             )
         }
     }

@@ -92,7 +92,8 @@ impl SampleHistogram {
         let mut out = Vec::new();
         if let Some(found) = verdict(&self.lines) {
             let judged = match found {
-                Change::Improved | Change::Regressed => Verdict::Good,
+                Change::Improved => Verdict::Good,
+                Change::Regressed => Verdict::Bad,
                 Change::NoDifference => Verdict::Neutral,
                 Change::Insufficient => Verdict::Caution,
             };
