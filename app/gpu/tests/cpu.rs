@@ -88,7 +88,7 @@ fn every_routine_is_used_and_every_cpu_kernel_names_one_with_its_buffers() {
 #[test]
 fn every_cpu_experiment_runs_in_a_child_and_passes_its_check() {
     let library = library();
-    assert_eq!(experiments(&library).len(), 9);
+    assert!(experiments(&library).len() >= 14, "only {} experiments", experiments(&library).len());
     let mut client = client();
     let device = client.facts_blocking(Target::new(Backend::Cpu)).unwrap();
     for id in experiments(&library) {

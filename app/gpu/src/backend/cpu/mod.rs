@@ -15,6 +15,7 @@ mod false_sharing;
 mod fma_ramp;
 mod footprint;
 mod gate;
+mod habits;
 mod memory;
 mod scaling;
 mod small_training;
@@ -68,6 +69,7 @@ pub const ROUTINES: &[Routine] = &[
     fma_ramp::FMA_RAMP,
     footprint::FOOTPRINT,
     gate::GATE,
+    habits::HABITS,
     scaling::SCALING,
     small_training::SMALL_TRAINING,
     strided_read::STRIDED_READ,
