@@ -27,7 +27,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("train", &["units"]),
     ("gpu", &["units", "alloc", "model", "trace", "train"]),
     ("kit", &["units"]),
-    ("views", &["units", "model", "trace", "lesson", "alloc", "ledger", "snapshot", "profile", "gpu", "kit"]),
+    ("views", &["units", "model", "trace", "lesson", "alloc", "ledger", "serve", "snapshot", "profile", "gpu", "kit"]),
     (
         "shell",
         &[
@@ -42,6 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "fit",
             "snapshot",
             "profile",
+            "train",
             "gpu",
             "content",
             "kit",

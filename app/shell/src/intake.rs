@@ -34,6 +34,7 @@ pub fn use_of(kind: Kind) -> Use {
         Kind::Topology => later("09_frontier", Some("/help/slow_link")),
         Kind::NsysStats | Kind::NsysReport | Kind::TorchTrace => later("01_bottleneck", Some("/help/slow_kernel")),
         Kind::NcuReport => later("12_roofline", Some("/help/slow_kernel")),
+        Kind::Project => later("08_cases", Some("/task/task-3")),
         Kind::Sanitizer => later("18_debugging", Some("/help/access_error")),
         Kind::VllmLog => later("21_serving", Some("/help/serving_capacity")),
         Kind::OtherPickle
@@ -54,6 +55,9 @@ pub fn recognise(head: Head<'_>) -> Sniffed {
     let mut sniffed = sniff(head);
     if sniffed.kind == Kind::Sanitizer {
         sniffed.facts.extend(crate::checkers::facts(head.bytes));
+    }
+    if sniffed.kind == Kind::Project {
+        sniffed.facts.extend(crate::chain::facts(head.bytes));
     }
     if sniffed.kind != Kind::Archive {
         return sniffed;

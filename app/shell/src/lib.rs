@@ -10,6 +10,7 @@ pub mod action;
 pub mod answers;
 pub mod app;
 mod apply;
+mod chain;
 mod checkers;
 pub mod commands;
 pub mod documents;

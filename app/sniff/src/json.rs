@@ -29,6 +29,7 @@ fn broken(text: &str, error: &serde_json::Error) -> Sniffed {
 const WORDS: &[(&str, Kind)] = &[
     ("\"vramlab_progress\"", Kind::Progress),
     ("\"vramlab_profile\"", Kind::Profile),
+    ("\"vramlab-project/", Kind::Project),
     ("\"traceEvents\"", Kind::TorchTrace),
     ("\"weight_map\"", Kind::SafetensorsIndex),
     ("\"peft_type\"", Kind::Adapter),
@@ -45,6 +46,10 @@ fn of_object(map: &Map<String, Value>) -> Sniffed {
     if has("vramlab_progress") {
         let n = map.get("chapters").and_then(Value::as_object).map_or(0, Map::len);
         return Sniffed::plain(Kind::Progress).fact("章节数", "chapters", n.to_string());
+    }
+    if map.get("schema").and_then(Value::as_str).is_some_and(|schema| schema.starts_with("vramlab-project/")) {
+        let name = map.get("name").and_then(Value::as_str).map(shown).unwrap_or_default();
+        return Sniffed::plain(Kind::Project).fact("名称", "name", name);
     }
     if has("vramlab_profile") {
         return profile(map);

@@ -12,6 +12,7 @@ pub enum Kind {
     Progress,
     Notebook,
     Profile,
+    Project,
     // What the reader has.
     Snapshot,
     MemorySummary,
@@ -44,13 +45,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 34] = [
         Self::Trace,
         Self::Pack,
         Self::Chapter,
         Self::Progress,
         Self::Notebook,
         Self::Profile,
+        Self::Project,
         Self::Snapshot,
         Self::MemorySummary,
         Self::OomMessage,
@@ -89,6 +91,7 @@ impl Kind {
             Self::Progress => "progress",
             Self::Notebook => "notebook",
             Self::Profile => "profile",
+            Self::Project => "project",
             Self::Snapshot => "snapshot",
             Self::MemorySummary => "memory_summary",
             Self::OomMessage => "oom_message",
@@ -132,6 +135,7 @@ impl Kind {
             Self::Progress => Text::new("学习进度", "a progress file"),
             Self::Notebook => Text::new("笔记本导出", "an exported notebook"),
             Self::Profile => Text::new("vramlab profile 录下的一次运行", "a run recorded by vramlab profile"),
+            Self::Project => Text::new("vramlab project 的项目文件", "a file of vramlab project"),
             Self::Snapshot => Text::new("PyTorch 显存快照", "a PyTorch memory snapshot"),
             Self::MemorySummary => Text::new("memory_summary() 的输出", "the output of memory_summary()"),
             Self::OomMessage => Text::new("含 CUDA 显存不足报错的日志", "a log with a CUDA out-of-memory message"),

@@ -12,4 +12,4 @@ mod words;
 pub use decide::{Decision, Rejected, Saving, decide, pareto, saving, time_ratio};
 pub use file::{Device, Entry, Evidence, Gate, MAX_BYTES, Outcome, Project, ReadError, Run, SCHEMA, read, write};
 pub use rules::{Difference, Judged, compare, judge};
-pub use words::{explained, report, why};
+pub use words::{explained, owner, report, why};

@@ -248,7 +248,8 @@ fn moment(base: &Run, run: &Run, lang: Lang) -> String {
     text
 }
 
-fn owner(owner: Owner) -> Text {
+/// An owner in words.
+pub fn owner(owner: Owner) -> Text {
     match owner {
         Owner::Parameters => Text::new("参数", "parameters"),
         Owner::Gradients => Text::new("梯度", "gradients"),

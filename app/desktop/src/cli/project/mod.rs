@@ -12,6 +12,7 @@ use super::Exit;
 use super::drive::Driver;
 use super::fault::Fault;
 use super::say::Say;
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use vramlab_model::samples;
 use vramlab_shell::Library;
@@ -241,9 +242,23 @@ fn new(args: &New, say: &Say) -> anyhow::Result<Exit> {
     Ok(Exit::Fine)
 }
 
+/// The runner's parent, made when a card is asked for: the processor needs neither it nor the course's content.
+struct Bench<'a> {
+    shelf: &'a OnceCell<Library>,
+    say: &'a Say,
+    driver: Option<Driver<'a>>,
+}
+
+impl<'a> Bench<'a> {
+    fn driver(&mut self) -> &mut Driver<'a> {
+        let (shelf, say) = (self.shelf, self.say);
+        self.driver.get_or_insert_with(|| Driver::new(shelf.get_or_init(Library::built_in), say))
+    }
+}
+
 /// Runs one pair where the project runs.
 fn pair(
-    driver: &mut Driver<'_>,
+    bench: &mut Bench<'_>,
     work: Workload,
     strategy: Strategy,
     device: &Device,
@@ -254,7 +269,7 @@ fn pair(
     if device.is_cpu() {
         cpu::pair(work, strategy, limit, n_samples)
     } else {
-        card::pair(driver, work, strategy, limit, n_samples)
+        card::pair(bench.driver(), work, strategy, limit, n_samples)
     }
 }
 
@@ -275,14 +290,14 @@ fn baseline(args: &Run, say: &Say) -> anyhow::Result<Exit> {
         let help = "`project compare` adds strategies; `project new` starts another project";
         return Err(Fault::usage(format!("{} has its baseline already", args.file.display())).help(help).into());
     }
-    let library = Library::built_in();
-    let mut driver = Driver::new(&library, say);
+    let shelf = OnceCell::new();
+    let mut bench = Bench { shelf: &shelf, say, driver: None };
     let device = match args.backend.as_deref() {
         Some("cpu") => cpu::device(),
-        Some(_) => card::device(&mut driver)?,
-        None => card::device(&mut driver).unwrap_or_else(|_| cpu::device()),
+        Some(_) => card::device(bench.driver())?,
+        None => card::device(bench.driver()).unwrap_or_else(|_| cpu::device()),
     };
-    let result = pair(&mut driver, project.work, Strategy::default(), &device, None, args.samples)?;
+    let result = pair(&mut bench, project.work, Strategy::default(), &device, None, args.samples)?;
     let is_fine = matches!(result, Outcome::Ran(_));
     project.baseline = Some(entry(project.work, Strategy::default(), &device, result));
     keep::save(&args.file, &project)?;
@@ -356,9 +371,9 @@ fn repeats(baseline: &Entry, again: &Outcome) -> Result<(), Fault> {
 }
 
 fn measured(args: &Compare, project: &Project, baseline: &Entry, say: &Say) -> Result<Vec<Entry>, Fault> {
-    let library = Library::built_in();
-    let mut driver = Driver::new(&library, say);
-    let device = if baseline.device.is_cpu() { cpu::device() } else { card::device(&mut driver)? };
+    let shelf = OnceCell::new();
+    let mut bench = Bench { shelf: &shelf, say, driver: None };
+    let device = if baseline.device.is_cpu() { cpu::device() } else { card::device(bench.driver())? };
     let here = entry(project.work, Strategy::default(), &device, baseline.result.clone());
     refuse(baseline, &here)?;
     let mut found = Vec::new();
@@ -369,10 +384,10 @@ fn measured(args: &Compare, project: &Project, baseline: &Entry, say: &Say) -> R
             say.note(&say.text(KNOWN).replace("{}", text));
             continue;
         }
-        let result = pair(&mut driver, project.work, strategy, &device, args.limit, args.samples)?;
+        let result = pair(&mut bench, project.work, strategy, &device, args.limit, args.samples)?;
         found.push(entry(project.work, strategy, &device, result));
     }
-    let again = pair(&mut driver, project.work, Strategy::default(), &device, None, 1)?;
+    let again = pair(&mut bench, project.work, Strategy::default(), &device, None, 1)?;
     repeats(baseline, &again)?;
     Ok(found)
 }
