@@ -25,13 +25,18 @@ pub struct Enough {
 
 pub fn cards(model: &Model, ask: &Ask, capacity: u64) -> Option<Enough> {
     let (mut asked, mut with) = (ask.clone(), Vec::new());
-    // Shards do not divide what a layer saves for backward: where that alone is too much, it has to be saved less.
+    // Shards do not divide what a layer saves for backward: where that takes twice the cards or more, it has to be saved less.
     let mut more = ["recompute", "loss_chunks"].iter().filter_map(|id| LEVERS.iter().find(|lever| lever.id == *id));
+    let mut best: Option<Enough> = None;
     loop {
-        if let Some((ask, total)) = fewest(model, &asked, capacity) {
-            return Some(Enough { ask, total, with });
+        if let Some((ask, total)) = fewest(model, &asked, capacity)
+            && best.as_ref().is_none_or(|best| 2 * ask.n_cards <= best.ask.n_cards)
+        {
+            best = Some(Enough { ask, total, with: with.clone() });
         }
-        let (lever, next) = more.find_map(|lever| Some((lever, (lever.apply)(model, &asked)?)))?;
+        let Some((lever, next)) = more.find_map(|lever| Some((lever, (lever.apply)(model, &asked)?))) else {
+            return best;
+        };
         (asked, with) = (next, [with, vec![lever]].concat());
     }
 }

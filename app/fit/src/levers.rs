@@ -1,6 +1,6 @@
 //! What can be changed: each lever turns the question into another one and says what that costs.
 
-use crate::ask::{Ask, Optimizer, Precision, Serve, Train, Work};
+use crate::ask::{Ask, MOST_ZERO, Optimizer, Precision, Serve, Train, Work};
 use crate::{answer, weights};
 use vramlab_modelfile::{Dtype, Field, Format, Model};
 use vramlab_units::{Localized, Text};
@@ -177,6 +177,13 @@ pub const LEVERS: &[Lever] = &[
                 Work::Serve(_) => Localized::both(
                     format!("多 {n} 张卡；每层两次 all-reduce，要快的互连"),
                     format!("{n} more card{s}; two all-reduces a layer, so a fast link"),
+                ),
+                Work::Train(work) if work.zero < MOST_ZERO => Localized::both(
+                    format!("多 {n} 张卡；梯度每步规约一次，更新过的参数聚合一次（ZeRO-{}）", work.zero),
+                    format!(
+                        "{n} more card{s}; gradients are reduced and updated parameters gathered once a step (ZeRO-{})",
+                        work.zero
+                    ),
                 ),
                 Work::Train(_) => Localized::both(
                     format!("多 {n} 张卡；参数每步聚合两次、梯度规约一次（ZeRO-3）"),

@@ -104,8 +104,11 @@ impl Answer {
                 _ => ("加上重算和损失分块", "With each layer recomputed and the loss in chunks"),
             };
             let (shards_zh, shards_en) = match self.ask.work {
-                Work::Train(_) => ("，切成分片（ZeRO-3）", ", in shards (ZeRO-3)"),
-                Work::Serve(_) => ("", ""),
+                Work::Train(work) => {
+                    let stage = work.zero;
+                    (format!("，切成分片（ZeRO-{stage}）"), format!(", in shards (ZeRO-{stage})"))
+                }
+                Work::Serve(_) => Default::default(),
             };
             return Some(Localized::both(
                 format!("{zh}，要 {n} 张这样的卡{shards_zh}：每张 {each}"),

@@ -111,10 +111,10 @@ fn what_changes_the_training_is_offered_as_such() {
     assert_eq!(answer.code, Some(1), "{}", answer.err);
     assert!(text.contains("Without changing what is trained, no mix"), "{text}");
     assert!(text.contains("Another kind of training · frozen weights in 4 bits (QLoRA)"), "{text}");
-    assert!(text.contains("23.5 GiB in all") && text.contains("such cards, in shards"), "{text}");
+    assert!(text.contains("recompute each layer") && text.contains("such cards, in shards"), "{text}");
     assert!(text.contains("on 24 GiB of memory") && !text.contains("24 GiB (24 GiB"), "{text}");
     assert!(text.contains("1 more card;") && !text.contains("1 more cards"), "{text}");
-    let same = fit(&[&llama, "--train", "--gpu", "24GiB", "--lora", "16", "--nf4", "--json"]);
+    let same = fit(&[&llama, "--train", "--gpu", "24GiB", "--lora", "16", "--nf4", "--recompute", "--json"]);
     assert_eq!(same.code, Some(0));
     let json = fit(&[&llama, "--train", "--gpu", "24GiB", "--json"]).json();
     assert_eq!(json["instead"]["total_bytes"], same.json()["total_bytes"]);
@@ -202,7 +202,7 @@ fn estimators_stand_beside_each_other() {
         |id: &str| own.as_array().unwrap().iter().find(|row| row["id"] == id).unwrap()["peak_bytes"].as_u64().unwrap();
     // accelerate: four times the weights in float32; DeepSpeed: 18 bytes a parameter on one card.
     assert_eq!(of("accelerate"), 16 * 1_235_814_400);
-    assert_eq!(of("deepspeed"), 18 * 1_235_814_400);
+    assert_eq!(of("deepspeed"), 18 * 1_235_814_400 + 4, "and the largest layer, of which it knows nothing");
     assert!(of("allocator") > of("accelerate"), "activations are on top");
     let alone = fit(&[&llama, "--compare", "--lang", "en"]);
     assert_eq!(alone.code, Some(2));
