@@ -120,8 +120,14 @@ impl Scene<'_> {
             Lang::Zh => format!("卡 {card}"),
             Lang::En => format!("the card, {card}"),
         };
-        let at = pos2(plot.left() + tokens.px(4.0), y + tokens.px(3.0));
-        ink::text_on(painter, at, Align2::LEFT_TOP, text, tokens.font(Type::Small), tokens.ink, tokens.surface);
+        // In the hatched part if it has the height of a word.
+        let (x, font) = (plot.right() - tokens.px(6.0), tokens.font(Type::Small));
+        let (at, anchor) = if above.height() > tokens.px(24.0) {
+            (pos2(x, y - tokens.px(4.0)), Align2::RIGHT_BOTTOM)
+        } else {
+            (pos2(x, y + tokens.px(3.0)), Align2::RIGHT_TOP)
+        };
+        ink::text_on(painter, at, anchor, text, font, tokens.ink, tokens.surface);
     }
 
     fn dot(&self, plan: &Plan) {
