@@ -131,49 +131,9 @@ fn fullest(run: &Run, shares: &Shares) -> Fullest {
 pub fn sums(run: &Run, ask: &Ask, train: &Train) -> Sums {
     let shares = shares(run, ask, train);
     let best = fullest(run, &shares);
-    let of = |kinds: &[Kind]| kinds.iter().map(|kind| best.held[*kind as usize]).sum::<u64>();
     let mut sums = Sums { moment: Some(moment_words(best.part, best.op)), ..Sums::default() };
-    let n = ask.n_cards;
-    let divided = |stage: u64| match n > 1 && train.zero >= stage {
-        true => (format!("，分到 {n} 张卡"), format!(", in shards on {n} cards")),
-        false => Default::default(),
-    };
-    let sure = |stage: u64| if n > 1 && train.zero >= stage { Certainty::Formula } else { Certainty::Tape };
-    let ((zh1, en1), (zh2, en2), (zh3, en3)) = (divided(1), divided(2), divided(3));
-    let logits = if train.loss_chunks > 1 { Certainty::Formula } else { Certainty::Tape };
-    let rows = [
-        (Owner::Weights, of(&[Kind::Weights]), sure(3), (format!("参数{zh3}"), format!("parameters{en3}"))),
-        (
-            Owner::Gradients,
-            of(&[Kind::Gradients]),
-            sure(2),
-            (format!("参数的梯度，到这一刻为止{zh2}"), format!("gradients of parameters, up to this moment{en2}")),
-        ),
-        (
-            Owner::Optimizer,
-            of(&[Kind::States]),
-            sure(1),
-            (format!("优化器状态{zh1}"), format!("states of the optimizer{en1}")),
-        ),
-        (
-            Owner::Activations,
-            of(&[Kind::Kept]),
-            Certainty::Tape,
-            ("为反向保存的张量".to_owned(), "tensors kept for backward".to_owned()),
-        ),
-        (Owner::Activations, of(&[Kind::Logits]), logits, logits_words(train)),
-        (
-            Owner::Workspace,
-            of(&[Kind::Casts, Kind::Passing, Kind::Update]),
-            Certainty::Tape,
-            (
-                "权重的 16 位副本、激活的梯度、临时张量".to_owned(),
-                "16-bit copies of weights, gradients of activations, temporaries".to_owned(),
-            ),
-        ),
-        (Owner::Workspace, shares.gathered, Certainty::Formula, gathered_words(train)),
-    ];
-    for (owner, bytes, certainty, (zh, en)) in rows {
+    for (owner, bytes, certainty, (zh, en)) in states(&best, ask, train).into_iter().chain(work(&best, &shares, train))
+    {
         if bytes > 0 {
             sums.items.push(Item::new(owner, bytes, certainty, zh, en));
         }
@@ -181,7 +141,7 @@ pub fn sums(run: &Run, ask: &Ask, train: &Train) -> Sums {
     let total = sums.total();
     sums.items.push(super::closed::reserve(total));
     sums.items.push(items::context());
-    if n > 1 {
+    if ask.n_cards > 1 {
         sums.notes.push(Localized::both(
             "多卡没有实测：激活逐操作算，分片按张数除；通信缓冲另算，DeepSpeed 默认每块 5×10⁸ 个元素",
             "several cards were not measured: activations are by tape, shards by division; communication buffers come on top, \
@@ -189,6 +149,54 @@ pub fn sums(run: &Run, ask: &Ask, train: &Train) -> Sums {
         ));
     }
     sums
+}
+
+type Row = (Owner, u64, Certainty, (String, String));
+
+/// Parameters, gradients and states, each from its stage on in shards.
+fn states(best: &Fullest, ask: &Ask, train: &Train) -> [Row; 3] {
+    let n = ask.n_cards;
+    let row = |owner, kind: Kind, stage: u64, zh: &str, en: &str| {
+        let is_divided = n > 1 && train.zero >= stage;
+        let (more_zh, more_en) = match is_divided {
+            true => (format!("，分到 {n} 张卡"), format!(", in shards on {n} cards")),
+            false => Default::default(),
+        };
+        let sure = if is_divided { Certainty::Formula } else { Certainty::Tape };
+        (owner, best.held[kind as usize], sure, (format!("{zh}{more_zh}"), format!("{en}{more_en}")))
+    };
+    [
+        row(Owner::Weights, Kind::Weights, 3, "参数", "parameters"),
+        row(
+            Owner::Gradients,
+            Kind::Gradients,
+            2,
+            "参数的梯度，到这一刻为止",
+            "gradients of parameters, up to this moment",
+        ),
+        row(Owner::Optimizer, Kind::States, 1, "优化器状态", "states of the optimizer"),
+    ]
+}
+
+/// What a step holds beside them.
+fn work(best: &Fullest, shares: &Shares, train: &Train) -> [Row; 4] {
+    let of = |kinds: &[Kind]| kinds.iter().map(|kind| best.held[*kind as usize]).sum::<u64>();
+    let both = |zh: &str, en: &str| (zh.to_owned(), en.to_owned());
+    let logits = if train.loss_chunks > 1 { Certainty::Formula } else { Certainty::Tape };
+    [
+        (Owner::Activations, of(&[Kind::Kept]), Certainty::Tape, both("为反向保存的张量", "tensors kept for backward")),
+        (Owner::Activations, of(&[Kind::Logits]), logits, logits_words(train)),
+        (
+            Owner::Workspace,
+            of(&[Kind::Casts, Kind::Passing, Kind::Update]),
+            Certainty::Tape,
+            both(
+                "权重的 16 位副本、激活的梯度、临时张量",
+                "16-bit copies of weights, gradients of activations, temporaries",
+            ),
+        ),
+        (Owner::Workspace, shares.gathered, Certainty::Formula, gathered_words(train)),
+    ]
 }
 
 fn logits_words(train: &Train) -> (String, String) {
