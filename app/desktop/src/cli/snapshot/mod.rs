@@ -318,6 +318,7 @@ fn unreadable(path: &Path, bytes: &[u8], error: &vramlab_snapshot::ReadError, sa
     let is_not = Text::new("不是显存快照", "not a memory snapshot").get(say.lang);
     match sniffed.kind {
         Kind::Snapshot => fault,
+        _ if matches!(error, vramlab_snapshot::ReadError::Checkpoint) => fault,
         _ if matches!(error, vramlab_snapshot::ReadError::Unpack(_)) => fault.help(CUT_OFF.get(say.lang)),
         Kind::HfConfig | Kind::Safetensors | Kind::SafetensorsIndex | Kind::Gguf => {
             Fault::usage(format!("{name}: {kind}: {is_not}")).help(format!("vramlab fit {name}"))
