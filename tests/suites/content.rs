@@ -308,6 +308,7 @@ const STATED_ERROR: &[(&str, &str, f64, &str)] = &[
     ("methodology/habits", "small", 0.35, "what each habit adds is a constant of one card; a kernel of 4 µs has a start"),
     ("methodology/habits", "large", 0.15, "as above"),
     ("methodology/ranges", "ranges", 0.25, "the profiler's own work is no straight line"),
+    ("cpu_methodology/main", "sum", 0.40, "figures of a common core"),
 ];
 
 /// Effects that do not show on the recorded card, on purpose: the chapter explains what hides them.
