@@ -14,9 +14,8 @@ use vramlab_profile::live::Live;
 use vramlab_profile::name;
 use vramlab_profile::report::Peak;
 use vramlab_profile::{Profile, Report};
-use vramlab_units::{Lang, Text};
+use vramlab_units::Lang;
 
-const NAME: Text = Text::new("内存随时间的变化", "Memory over time");
 const HEIGHT: f32 = 240.0;
 const LEFT: f32 = 84.0;
 /// Half of the last label of the axis.
@@ -186,7 +185,7 @@ impl Timeline {
             painter.rect_filled(chosen, 0.0, tokens.accent.gamma_multiply(0.16));
         }
         figure::focus_ring(ui, tokens, &response);
-        figure::speak(&response, NAME.get(lang), Some(&words::at(scene, look.cursor, look.memory, lang)));
+        figure::speak(&response, &words::at(scene, look.cursor, look.memory, lang), None);
         self.tell(&response, tokens, lang, scene, look, plot);
         before != *look
     }

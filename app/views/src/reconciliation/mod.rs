@@ -102,7 +102,22 @@ impl Visualizer for Reconciliation {
 
     fn open(args: &Args) -> Result<Self, FieldError> {
         let figures = reconcile::figures(args);
-        Ok(Self { parts: reconcile::split(&figures)?, figures, given: args.map().clone() })
+        let parts = reconcile::split(&figures).map_err(|error| of_the_reader(args, error))?;
+        Ok(Self { parts, figures, given: args.map().clone() })
+    }
+}
+
+/// A contradiction is told at a field that the reader set, not at one that stands at its default.
+fn of_the_reader(args: &Args, error: FieldError) -> FieldError {
+    let fields = Reconciliation::fields();
+    let is_set = |field: &&FieldSpec| args.map().get(&*field.key) != field.default.as_ref();
+    let mut set = fields.iter().filter(is_set);
+    if set.clone().any(|field| field.key == error.field()) {
+        return error;
+    }
+    match set.next() {
+        Some(field) => FieldError::conflict(&field.key, error.to_string()),
+        None => error,
     }
 }
 
