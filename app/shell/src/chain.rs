@@ -110,7 +110,7 @@ mod tests {
             "keep: 944.9 MiB (E3)",
             "checkpoint: 464.8 MiB (E3)",
             "equal bit for bit",
-            "checkpoint2: out of memory, 488.8 MiB needed",
+            "checkpoint2: out of memory, 488.7 MiB needed",
             "under 500.0 MiB: checkpoint; most is saved of activations",
         ] {
             assert!(en.contains(part), "{part}: {en}");

@@ -55,7 +55,7 @@ pub fn pair(
     fit(&mut job, work, strategy, limit, n_samples)?;
     let point = driver.points(Backend::Cuda, job)?.into_iter().next();
     let point = point.ok_or_else(|| Fault::new(Exit::Runner, "the card gave no result"))?;
-    outcome(&point, limit, &forecast)
+    outcome(&point, work, limit, &forecast)
 }
 
 /// The job's one point, with the project's numbers in place of the experiment's.
@@ -88,7 +88,12 @@ fn fit(job: &mut Job, work: Workload, strategy: Strategy, limit: Option<u64>, n_
     Ok(())
 }
 
-fn outcome(point: &Point, limit: Option<u64>, forecast: &vramlab_train::Forecast) -> Result<Outcome, Fault> {
+fn outcome(
+    point: &Point,
+    work: Workload,
+    limit: Option<u64>,
+    forecast: &vramlab_train::Forecast,
+) -> Result<Outcome, Fault> {
     let last = |name: &str| point.readings.get(name).and_then(|values| values.last()).copied().unwrap_or_default();
     let bytes = |name: &str| (last(name) * MIB).round() as u64;
     if last("refused_mib") > 0.0 {
@@ -107,10 +112,10 @@ fn outcome(point: &Point, limit: Option<u64>, forecast: &vramlab_train::Forecast
         activations: bytes("activations_mib"),
         workspace: bytes("workspace_mib"),
     };
-    let n = 1_000_000_u64;
+    let n = work.n_params() as u64;
     let gap = Gap {
         n,
-        n_differ: (last("differ_share") * n as f64).ceil() as u64,
+        n_differ: ((last("differ_share") * n as f64).round() as u64).min(n),
         relative: last("gap"),
         is_broken: last("same_bits") <= 0.0,
     };
