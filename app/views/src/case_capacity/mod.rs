@@ -1,8 +1,9 @@
 //! Three cases against a card: a training step of ResNet-50, a server of language models, Stable Diffusion.
 //!
-//! `question.rs` asks the models, `measured.rs` holds recorded peaks beside them, `layout.rs` is the geometry, `paint.rs`
+//! `question.rs` and `diffusion.rs` ask the models, `measured.rs` holds recorded peaks beside them, `layout.rs` is the geometry, `paint.rs`
 //! the picture, `words.rs` the sentences.
 
+pub mod diffusion;
 pub mod layout;
 pub mod measured;
 pub mod paint;

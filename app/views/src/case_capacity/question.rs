@@ -1,6 +1,6 @@
 //! What the reader sets for each of the three cases, and what the models answer.
 
-use super::measured;
+use super::{diffusion, measured};
 use vramlab_kit::Role;
 use vramlab_model::eval;
 use vramlab_model::kv_capacity::{Budget, Pool};
@@ -118,7 +118,7 @@ impl Bar {
     }
 }
 
-fn part(name: Text, bytes: f64, look: Look) -> Part {
+pub fn part(name: Text, bytes: f64, look: Look) -> Part {
     Part { name, bytes, look, pieces: 1 }
 }
 
@@ -138,7 +138,7 @@ fn words(key: &'static str, options: &[&'static str], default: &'static str, doc
 pub const SERVER_ACTIVATIONS: f64 = 2.0 * GB;
 pub const SERVER_OTHER: f64 = 1.0 * GB;
 const MOST_PX: i64 = 2048;
-const ACTIVATIONS: Text = Text::new("激活", "activations");
+pub const ACTIVATIONS: Text = Text::new("激活", "activations");
 
 impl Question {
     pub fn fields() -> Vec<FieldSpec> {
@@ -214,7 +214,7 @@ impl Question {
         match self.case {
             Case::Training => self.training().map(|bar| vec![bar]),
             Case::Serving => Ok(vec![self.serving()]),
-            Case::Diffusion => self.diffusion(),
+            Case::Diffusion => Ok(vec![diffusion::denoise(self)?, diffusion::decode(self)?]),
         }
     }
 
@@ -287,91 +287,8 @@ impl Question {
         }
         Bar { name: Text::new("服务进程", "the server"), parts, measured: None }
     }
-
-    fn diffusion(&self) -> Result<Vec<Bar>, FieldError> {
-        let edge = self.size_px / 8;
-        let (kind, rows) = match self.attention {
-            Attention::Whole => ("eager", 0),
-            Attention::Sliced => ("eager", 1),
-            Attention::Fused => ("sdpa", 0),
-        };
-        let images = 2 * self.pictures;
-        let unet = eval(
-            "diffusion_step",
-            &ask(&[
-                ("part", "unet".into()),
-                ("latent_edge", edge.into()),
-                ("batch", images.into()),
-                ("attention", kind.into()),
-                ("slice_rows", rows.into()),
-            ]),
-        )?;
-        let tile = if self.is_tiled { 64 } else { 0 };
-        let overlap = if self.is_tiled { 16 } else { 0 };
-        let vae = eval(
-            "diffusion_step",
-            &ask(&[
-                ("part", "vae".into()),
-                ("latent_edge", edge.into()),
-                ("batch", 1.into()),
-                ("tile", tile.into()),
-                ("overlap", overlap.into()),
-            ]),
-        )?;
-        let at = |found: &Map, key: &str| found.get(key).and_then(Value::as_f64).unwrap_or_default();
-        let scores = self.scores()?;
-        let peak = at(&unet, "activation_peak");
-        let weights = |bytes: f64| part(Text::new("权重", "weights"), bytes, Look::Of(Role::Parameters));
-        let mut denoise = vec![weights(at(&unet, "weight_bytes"))];
-        if scores > 0.0 {
-            denoise.push(part(Text::new("一份分数", "scores, once"), scores.min(peak), Look::Of(Role::Workspace)));
-        }
-        let rest = if scores > 0.0 { Text::new("其余激活", "other activations") } else { ACTIVATIONS };
-        denoise.push(part(rest, (peak - scores).max(0.0), Look::Of(Role::Activations)));
-        let n_tiles = at(&vae, "n_tiles").max(1.0) as u64;
-        let map = Part {
-            name: ACTIVATIONS,
-            bytes: at(&vae, "activation_peak"),
-            look: Look::Of(Role::Activations),
-            pieces: 1,
-        };
-        let name = if n_tiles > 1 {
-            Text::new("解码，一块一块", "decode, tile by tile")
-        } else {
-            Text::new("解码", "decode")
-        };
-        Ok(vec![
-            Bar {
-                name: Text::new("去噪一步", "a denoising step"),
-                parts: denoise,
-                measured: measured::unet(self.size_px, images, self.attention),
-            },
-            Bar {
-                name,
-                parts: vec![weights(at(&vae, "weight_bytes")), map],
-                measured: measured::vae(self.size_px, self.is_tiled),
-            },
-        ])
-    }
-
-    /// The scores of the widest attention that exist at once, one copy.
-    fn scores(&self) -> Result<f64, FieldError> {
-        let at_once = if self.attention == Attention::Sliced { 1 } else { 16 * self.pictures };
-        let found = eval(
-            "diffusion_peak",
-            &ask(&[
-                ("images", (2 * self.pictures).into()),
-                ("heads", 8.into()),
-                ("width_px", self.size_px.into()),
-                ("height_px", self.size_px.into()),
-                ("heads_at_once", at_once.into()),
-            ]),
-        )?;
-        let bytes = found.get("slice_bytes").and_then(Value::as_f64).unwrap_or_default();
-        Ok(if self.attention == Attention::Fused { 0.0 } else { bytes })
-    }
 }
 
-fn ask(pairs: &[(&str, Value)]) -> Map {
+pub fn ask(pairs: &[(&str, Value)]) -> Map {
     pairs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
 }

@@ -199,6 +199,13 @@ impl Scene<'_> {
             let at = pos2(geometry.x_of_step(idx as f32, n_steps), y_of(f32::from(n)) + tokens.px(dy));
             ink::text(painter, at, anchor, words::side(side).get(*lang), font.clone(), color);
         }
+        self.step_axis(n_steps);
+    }
+
+    /// The step shown, and the ends of the axis.
+    fn step_axis(&self, n_steps: f32) {
+        let Self { painter, tokens, geometry, lang, .. } = self;
+        let (rect, font) = (geometry.curve, tokens.font(Type::Small));
         let x = geometry.x_of_step(self.step as f32, n_steps);
         painter.vline(
             x,
