@@ -24,6 +24,7 @@ const PRECISION: Text = Text::new("精度", "Precision");
 const OPTIMIZER: Text = Text::new("优化器", "Optimizer");
 const RECOMPUTE: Text = Text::new("重算每一层", "recompute each layer");
 const OFFLOAD: Text = Text::new("优化器放主机", "optimizer on the host");
+const FUSED: Text = Text::new("AdamW 用融合内核", "AdamW in one kernel");
 const LORA: Text = Text::new("只训练 LoRA", "adapters only (LoRA)");
 const NF4: Text = Text::new("冻结的权重用 4 位", "frozen weights in 4 bits");
 const TOKENS: Text = Text::new("token", "tokens");
@@ -97,6 +98,7 @@ impl Controls {
         self.train.optimizer = optimizer(text("optimizer")).unwrap_or(self.train.optimizer);
         self.train.recompute = flag("recompute").unwrap_or(self.train.recompute);
         self.train.offload = flag("offload").unwrap_or(self.train.offload);
+        self.train.fused = flag("fused").unwrap_or(self.train.fused);
         self.train.lora = number("lora", 1 << 16).or(self.train.lora);
         self.train.nf4 = self.train.lora.is_some() && flag("nf4").unwrap_or(self.train.nf4);
     }
@@ -120,6 +122,7 @@ impl Controls {
             put("optimizer", own.optimizer != plain.optimizer, own.optimizer.id().into());
             put("recompute", own.recompute, true.into());
             put("offload", own.offload, true.into());
+            put("fused", own.fused, true.into());
             put("lora", own.lora.is_some(), own.lora.unwrap_or_default().into());
             put("nf4", own.nf4, true.into());
         } else {
@@ -222,6 +225,9 @@ fn training(ui: &mut Ui, tokens: &Tokens, lang: Lang, controls: &mut Controls) -
         let mut has_lora = train.lora.is_some();
         is_changed |= check_box(ui, tokens, &mut train.recompute, RECOMPUTE.get(lang)).changed();
         is_changed |= check_box(ui, tokens, &mut train.offload, OFFLOAD.get(lang)).changed();
+        if train.optimizer == Optimizer::AdamW {
+            is_changed |= check_box(ui, tokens, &mut train.fused, FUSED.get(lang)).changed();
+        }
         if check_box(ui, tokens, &mut has_lora, LORA.get(lang)).changed() {
             train.lora = has_lora.then_some(16);
             train.nf4 &= has_lora;
