@@ -1,7 +1,7 @@
 // A memory snapshot in the browser tab: dropped, looked at by pointer, wheel and key, several at once, PyTorch's tables,
 // and files that are large. What is expected is the README of the recordings, bytes.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { assert, equal } from "./stage.mjs";
 
 const data = (path) => readFileSync(new URL(`../data/${path}`, import.meta.url));
@@ -10,9 +10,11 @@ const isOpen = (state) => state?.snapshot?.state === "open";
 const OOM = JSON.parse(data("snapshots/oom.json").toString()).message;
 const NAMES = { zh: { timeline: /显存随时间的变化/ }, en: { timeline: /Memory over time/ } };
 
-// Goals, ms: from the drop of 12 MB to the first picture of it, and a frame over a million events.
+// Goals, ms: from the drop of 12 MB to the first picture of it, and the processor time of a frame over a million events.
 const FIRST_PAINT_MS = 500;
 const FRAME_MS = 16;
+// Bytes of an event made here, with its stack; files of PyTorch have more (80 MB hold 241,384).
+const EVENT_BYTES = 60;
 // What a machine that does other things may take at most, times the goal.
 const PATIENCE = 6;
 
@@ -29,6 +31,23 @@ function watchFrames() {
       window.frameTimes.push(performance.now() - start);
     }
   });
+}
+
+// Processor time of the threads that run pages, ms; nothing where the system does not tell it. Other programs on the
+// machine do not count.
+function rendererMs() {
+  const mine = (pid) => readFileSync(`/proc/${pid}/cmdline`).toString().includes("--type=renderer");
+  try {
+    return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).reduce((sum, pid) => {
+      try {
+        return mine(pid) ? sum + Number(readFileSync(`/proc/${pid}/schedstat`).toString().split(" ")[0]) / 1e6 : sum;
+      } catch {
+        return sum; // it has ended meanwhile
+      }
+    }, 0);
+  } catch {
+    return null;
+  }
 }
 
 export async function snapshot(stage) {
@@ -136,23 +155,28 @@ async function steer(stage, page) {
 // median of five.
 async function large(stage, page, mb) {
   const times = [];
+  const onCore = [];
   let nEvents = 0;
   for (let n = 0; n < 5; n += 1) {
     await stage.open(page, "/");
     await page.waitForTimeout(500); // fonts and the like are there
-    times.push(await dropForged(page, mb, true));
+    await forge(page, mb);
+    const before = rendererMs();
+    times.push(await dropForged(page));
+    onCore.push(rendererMs() - before);
     const { snapshot } = await stage.until(page, isOpen, "the snapshot");
     nEvents = snapshot.n_events;
   }
   const took = median(times);
-  console.log(`      ${mb} MB, ${nEvents} events: painted ${took.toFixed(0)} ms after the drop, median of five (goal ${FIRST_PAINT_MS} ms)`);
+  console.log(`      ${mb} MB, ${nEvents} events: painted ${took.toFixed(0)} ms after the drop, ${median(onCore).toFixed(0)} ms of the processor, medians of five (goal ${FIRST_PAINT_MS} ms)`);
   assert(took < PATIENCE * FIRST_PAINT_MS, `${took} ms`);
 }
 
 // Frames over a million events: at rest, the cursor moving, the window moving.
 async function million(stage, page) {
   await stage.open(page, "/");
-  await dropForged(page, 71, true);
+  await forge(page, EVENT_BYTES);
+  await dropForged(page);
   const { snapshot } = await stage.until(page, (state) => Object.keys(state?.snapshot?.what_if ?? {}).length > 0, "the replays");
   assert(snapshot.n_events >= 1_000_000, `${snapshot.n_events} events`);
   await page.locator("canvas").focus();
@@ -161,14 +185,17 @@ async function million(stage, page) {
     if (key === "a") await page.keyboard.press("+");
     await page.waitForTimeout(1500);
     await page.evaluate(() => { window.frameTimes.length = 0; });
+    const before = rendererMs();
     for (let n = 0; n < 60; n += 1) {
       await page.keyboard.down(key);
       await page.evaluate(() => new Promise((done) => window.ownFrame(() => done())));
     }
     await page.keyboard.up(key);
-    const times = (await page.evaluate(() => window.frameTimes)).slice(0, 60).sort((a, b) => a - b);
-    const [half, most] = [median(times), times[Math.floor(times.length * 0.95)]];
-    console.log(`      ${snapshot.n_events} events, ${what}: a frame takes ${half.toFixed(1)} ms, 95 in 100 at most ${most.toFixed(1)} (goal ${FRAME_MS} ms)`);
+    const times = await page.evaluate(() => window.frameTimes.slice());
+    const onCore = (rendererMs() - before) / times.length;
+    // A key makes a frame that moves and one that rests: of all, the longer half.
+    const half = median(times.sort((a, b) => b - a).slice(0, 60));
+    console.log(`      ${snapshot.n_events} events, ${what}: a frame takes ${onCore.toFixed(1)} ms of the processor on average; ${half.toFixed(1)} ms pass in one that moves (goal ${FRAME_MS} ms; ${times.length} frames)`);
     assert(half < PATIENCE * FRAME_MS, `${half} ms`);
   }
 }
@@ -180,7 +207,8 @@ function median(times) {
 
 async function asks(stage, page) {
   await stage.open(page, "/");
-  await dropForged(page, 215);
+  await forge(page, 215);
+  await dropForged(page, false);
   const state = await stage.until(page, (state) => state?.snapshot?.state === "asking", "the question");
   assert(state.snapshot.n_events > 2_000_000, JSON.stringify(state.snapshot));
   await stage.picture(page, "snapshot-asking-en-light-1440");
@@ -193,9 +221,8 @@ async function asks(stage, page) {
 
 // Allocs and frees over a ring of 64 blocks, written as Python's protocol 4 would: the keys are memoised, so an event takes
 // about seventy bytes.
-// `waits`: answers with the milliseconds from the drop until the snapshot is painted.
-function dropForged(page, mb, waits = false) {
-  return page.evaluate(([mb, waits]) => {
+function forge(page, mb) {
+  return page.evaluate((mb) => {
     const out = new Uint8Array(mb * 1_000_000 + 4096);
     let at = 0;
     let memo = 0;
@@ -212,8 +239,17 @@ function dropForged(page, mb, waits = false) {
     };
     put(0x80, 4);
     ops("}(");
-    const words = ["action", "addr", "size", "stream", "time_us", "alloc", "free_requested", "free_completed", "segments", "device_traces"];
+    const words = ["action", "addr", "size", "stream", "time_us", "alloc", "free_requested", "free_completed", "segments", "device_traces", "frames", "name", "filename", "line"];
     const keys = words.map((word) => { const idx = text(word); ops("0"); return idx; });
+    const frames = Array.from({ length: 40 }, (_, line) => {
+      ops("}");
+      put(0x94);
+      const idx = memo++;
+      ops("(");
+      get(keys[11]); text(`function_${line}`); get(keys[12]); text("train.py"); get(keys[13]); int(line * 7);
+      ops("u0");
+      return idx;
+    });
     get(keys[8]); ops("]"); get(keys[9]); ops("](](");
     for (let n = 0; at < mb * 1_000_000; n += 1) {
       if (n > 0 && n % 1000 === 0) ops("e(");
@@ -224,11 +260,21 @@ function dropForged(page, mb, waits = false) {
       get(keys[2]); int(4096 + (round % 100) * 512);
       get(keys[3]); int(0);
       get(keys[4]); int(1796017713474490 + n);
-      ops("u");
+      get(keys[10]); ops("](");
+      for (let depth = 0; depth < 8; depth += 1) get(frames[(n * 3 + depth * depth) % frames.length]);
+      ops("eu");
     }
     ops("eeu.");
+    window.forged = new File([out.subarray(0, at)], "long.pickle");
+  }, mb);
+}
+
+// Drops what was forged; answers with the milliseconds from the drop until the snapshot is painted.
+function dropForged(page, waits = true) {
+  return page.evaluate((waits) => {
     const transfer = new DataTransfer();
-    transfer.items.add(new File([out.subarray(0, at)], "long.pickle"));
+    transfer.items.add(window.forged);
+    window.forged = null;
     const canvas = document.getElementById("canvas");
     for (const type of ["dragover", "drop"]) {
       canvas.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }));
@@ -243,5 +289,5 @@ function dropForged(page, mb, waits = false) {
       };
       look();
     });
-  }, [mb, waits]);
+  }, waits);
 }
