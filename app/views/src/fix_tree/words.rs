@@ -28,7 +28,7 @@ pub fn title(bound: Bound) -> Text {
         Bound::Floor => Text::new("停手", "stop here"),
         Bound::Copies => Text::new("拷贝", "copies"),
         Bound::Gaps => Text::new("启动与空隙", "launches and gaps"),
-        Bound::Waste => Text::new("白搬的字节", "bytes moved for nothing"),
+        Bound::Waste => Text::new("白搬的字节", "wasted bytes"),
         Bound::Bandwidth => Text::new("带宽到顶", "bound by bandwidth"),
         Bound::Arithmetic => Text::new("算力到顶", "bound by arithmetic"),
         Bound::Waiting => Text::new("在等", "waiting"),
