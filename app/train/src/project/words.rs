@@ -2,8 +2,9 @@
 
 use super::decide::{Decision, saving, time_ratio};
 use super::file::{Entry, Outcome, Project, Run};
+use super::label::label as named;
 use super::rules::{Judged, judge};
-use crate::arena::Owner;
+use crate::arena::{Holder, Owner};
 use std::fmt::Write as _;
 use vramlab_units::{Lang, Text};
 
@@ -121,7 +122,7 @@ fn row(entry: &Entry, judged: &Judged, lang: Lang, interval: &dyn Fn(&[f64]) -> 
     match &entry.result {
         Outcome::OutOfMemory { needed_bytes, limit_bytes, label } => {
             let limit = limit_bytes.map(mib).unwrap_or_else(|| "—".to_owned());
-            let label = escaped(label);
+            let label = escaped(&named(label, lang));
             match lang {
                 Lang::Zh => format!(
                     "| {strategy} | 放不下：到 {label} 时要 {}，上限 {limit} | — | — | — | {} | — |",
@@ -172,8 +173,8 @@ fn decided(decision: &Decision, lang: Lang) -> String {
         }
     };
     let mut out = match lang {
-        Lang::Zh => format!("{head}\n\n时间和峰值都不被别人压过的：{pareto}。\n"),
-        Lang::En => format!("{head}\n\nBeaten by no other in both time and peak: {pareto}.\n"),
+        Lang::Zh => format!("{head}\n\n时间和峰值都不被别人压过的：{pareto}。\n\n"),
+        Lang::En => format!("{head}\n\nBeaten by no other in both time and peak: {pareto}.\n\n"),
     };
     for rejected in &decision.rejected {
         let _ = writeln!(out, "- {}: {}", escaped(&rejected.strategy), why(&rejected.why).get(lang));
@@ -225,18 +226,20 @@ fn explain(out: &mut String, baseline: &Entry, candidate: &Entry, lang: Lang) {
 
 fn moment(base: &Run, run: &Run, lang: Lang) -> String {
     let (before, after) = (phase(base.phase.id()).get(lang), phase(run.phase.id()).get(lang));
-    let first =
-        |run: &Run| run.holders.first().map(|holder| format!("{} ({} MiB)", escaped(&holder.label), mib(holder.bytes)));
-    let (a, b) = (first(base).unwrap_or_default(), first(run).unwrap_or_default());
+    let first = |run: &Run| {
+        let name = |holder: &Holder| format!("{} ({} MiB)", escaped(&named(&holder.label, lang)), mib(holder.bytes));
+        run.holders.first().map(name).unwrap_or_default()
+    };
+    let (a, b, n, m) = (first(base), first(run), base.n_holders, run.n_holders);
+    let when = match (before == after, lang) {
+        (true, Lang::Zh) => format!("峰值仍在{before}。"),
+        (true, Lang::En) => format!("The peak stays in {before}."),
+        (false, Lang::Zh) => format!("峰值从{before}移到{after}。"),
+        (false, Lang::En) => format!("The peak moves from {before} to {after}."),
+    };
     let mut text = match lang {
-        Lang::Zh => format!(
-            "峰值从{before}移到{after}。峰值时在场的张量 {} → {} 个；最大的一个：{a} → {b}。",
-            base.n_holders, run.n_holders
-        ),
-        Lang::En => format!(
-            "The peak moves from {before} to {after}. Tensors alive at it: {} → {}; the largest: {a} → {b}.",
-            base.n_holders, run.n_holders
-        ),
+        Lang::Zh => format!("{when}峰值时在场的张量：{n} → {m} 个；最大的一个：{a} → {b}。"),
+        Lang::En => format!("{when} Tensors alive at it: {n} → {m}; the largest: {a} → {b}."),
     };
     if run.moved_bytes > 0 {
         let (host, moved) = (mib(run.host_bytes), mib(run.moved_bytes));

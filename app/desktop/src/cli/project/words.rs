@@ -53,6 +53,7 @@ fn line(project: &Project, baseline: &Entry, entry: &Entry, say: &Say) -> String
         Outcome::OutOfMemory { needed_bytes, limit_bytes, label } => {
             let limit = limit_bytes.map_or_else(|| "?".to_owned(), mib);
             let what = Text::new("放不下：", "out of memory:");
+            let label = project::label(label, say.lang);
             format!("  {strategy:26} {} {label} {} > {limit}", say.text(what), mib(*needed_bytes))
         }
         Outcome::Ran(run) => {
