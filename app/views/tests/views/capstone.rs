@@ -71,7 +71,7 @@ fn the_set_is_walked_by_arrow_keys() {
 #[test]
 fn every_end_of_the_tree_opens_its_chapter() {
     let mut view = open("fix_tree", serde_json::json!({}));
-    let actions = press_at(&mut stage(), &mut *view, "bytes moved for nothing", vec2(4.0, 0.0));
+    let actions = press_at(&mut stage(), &mut *view, "wasted bytes", vec2(4.0, 0.0));
     let wanted = ViewAction::OpenStep { chapter: "02_access_patterns".into(), step: "sectors".into() };
     assert_eq!(actions, [wanted]);
 }
