@@ -136,8 +136,7 @@ impl View for ControlChecklist {
             Worth::Nothing => Verdict::Bad,
         };
         let numbers = [
-            KeyNumber::new(Text::new("还剩", "what is left"), words::title(left, self.case.change(), lang))
-                .judged(verdict),
+            KeyNumber::new(Text::new("还剩", "what is left"), words::level(left).get(lang)).judged(verdict),
             KeyNumber::new(Text::new("漏掉的", "left out"), format!("{} / {}", self.missing(), CONTROLS.len())),
         ];
         controls::key_numbers(ui, tokens, lang, &numbers);

@@ -47,6 +47,16 @@ pub fn title(worth: Worth, change: Change, lang: Lang) -> String {
     }
 }
 
+/// In a word or two, for a key number.
+pub fn level(worth: Worth) -> Text {
+    match worth {
+        Worth::Repeatable => Text::new("可重做", "repeatable"),
+        Worth::OneDay => Text::new("只算今天", "today only"),
+        Worth::Hint => Text::new("一条线索", "a hint"),
+        Worth::Nothing => Text::new("不能比", "not comparable"),
+    }
+}
+
 pub fn meaning(worth: Worth) -> Text {
     match worth {
         Worth::Repeatable => {
