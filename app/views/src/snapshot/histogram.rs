@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_window_holds_what_looking_at_its_events_counts() {
         let event = |idx: u64| Event {
-            action: if idx % 3 == 0 { Action::Alloc } else { Action::FreeCompleted },
+            action: if idx.is_multiple_of(3) { Action::Alloc } else { Action::FreeCompleted },
             address: idx,
             size: 1 << (idx % 40),
             stream: 0,
