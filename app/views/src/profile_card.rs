@@ -157,7 +157,6 @@ impl View for ProfileTimeline {
         self.memory = self.look.memory;
         ui.add_space(tokens.space.xs);
         Self::legend_ui(ui, tokens, lang, scene, self.memory);
-        figure::readout_ui(ui, tokens, &moment(scene, self.look.cursor, self.memory, lang));
         ui.label(RichText::new(HINT.get(lang)).font(tokens.font(Type::Small)).color(tokens.muted));
         ui.add_space(tokens.space.xs);
         controls::key_numbers(ui, tokens, lang, &key_numbers(scene));

@@ -111,7 +111,8 @@ fn line_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, depth: usize, piece: &Piece
     let (rect, response) = ui.allocate_exact_size(vec2(width, tokens.px(22.0)), Sense::hover());
     let (name, size) = (words::name(piece.part).get(lang), words::size(piece.bytes));
     response.widget_info(|| WidgetInfo::labeled(egui::Role::Label, true, format!("{name} {size}")));
-    let left = rect.left() + depth as f32 * tokens.px(14.0);
+    let step = if width < tokens.px(400.0) { 5.0 } else { 14.0 };
+    let left = rect.left() + depth as f32 * tokens.px(step);
     let square =
         Rect::from_min_size(pos2(left, rect.center().y - tokens.px(6.0)), vec2(tokens.px(12.0), tokens.px(12.0)));
     mark(ui.painter(), tokens, square, piece.part);
