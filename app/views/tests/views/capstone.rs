@@ -88,3 +88,24 @@ fn a_review_is_set_by_cells_and_handed_out() {
     stage.press(&mut *view, Key::ArrowRight);
     assert_eq!(view.params()["levels"], "3323322202");
 }
+
+/// The widest words have the narrowest page: every order of the waterfall, the review and the tree, enlarged too.
+#[test]
+fn narrow_pages_hold_every_state() {
+    let states = [
+        ("step_waterfall", serde_json::json!({"order": ""})),
+        ("step_waterfall", serde_json::json!({"order": "half pinned padded fused contiguous"})),
+        ("pareto_scatter", serde_json::json!({"plan": "fuse+precision+overlap+checkpoint", "card_gib": 59.0})),
+        ("fix_tree", serde_json::json!({"copy_share": 0.0})),
+        ("design_review", serde_json::json!({"levels": "----------"})),
+    ];
+    for (scale, width) in [(1.0, 296.0), (Tokens::PRESENTER_SCALE, 420.0), (Tokens::PRESENTER_SCALE, 1200.0)] {
+        for lang in Lang::ALL {
+            let mut stage = Stage::new(Tokens::new(Theme::Dark, scale), lang, width);
+            for (id, params) in &states {
+                let mut view = open(id, params.clone());
+                stage.show(&mut *view).assert_sane(id, params.as_object().unwrap());
+            }
+        }
+    }
+}
