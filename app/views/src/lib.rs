@@ -18,6 +18,7 @@ pub mod experiment_chart;
 mod figure;
 mod fix_tree;
 mod ink;
+mod kv_lab;
 mod kv_pages;
 mod lanes;
 mod ledger_timeline;

@@ -14,6 +14,8 @@ mod capstone;
 #[cfg(test)]
 mod frameworks;
 #[cfg(test)]
+mod kv_lab;
+#[cfg(test)]
 mod primer;
 #[cfg(test)]
 mod roofline;

@@ -1,0 +1,293 @@
+//! Continuous and static batching with the same requests: who does what in each step, how full seats and blocks are, and
+//! what the requests see of it.
+//!
+//! `question.rs` is what the reader sets, `run.rs` both runs of `vramlab_serve::schedule`, `layout.rs` the geometry,
+//! `paint.rs` the picture, `words.rs` the sentences.
+
+mod layout;
+mod paint;
+mod question;
+mod run;
+mod words;
+
+use crate::controls;
+use crate::figure;
+use crate::view::{DataTable, View, ViewCx, Visualizer};
+use egui::{EventFilter, Grid, Key, Label, PointerButton, Response, RichText, Role, Sense, TextEdit, Ui, WidgetInfo};
+use layout::Geometry;
+use paint::Scene;
+use question::{MOST_TEXT, PRESETS, Question};
+use run::{Act, Run, Side};
+use vramlab_kit::{Button, Mark, Slider, Tokens, Type, legend};
+use vramlab_serve::Problem;
+use vramlab_serve::latency::Spread;
+use vramlab_units::show::{number, with_unit};
+use vramlab_units::{Args, FieldError, FieldSpec, Lang, Map, Text};
+
+const PRESET: Text = Text::new("请求流", "Stream");
+const EDIT: Text = Text::new("改请求", "Edit the requests");
+const TEXT: Text = Text::new("请求", "Requests");
+const FORMS: Text = Text::new(
+    "一行一个请求：到达的步、提示 token、输出 token；# 后面是注释。",
+    "A request a line: the step of its arrival, tokens of prompt, tokens of output; # begins a comment.",
+);
+const SEATS: Text = Text::new("座位", "Seats");
+const BUDGET: Text = Text::new("每步 token", "Tokens a step");
+const POOL: Text = Text::new("池（块）", "Pool (blocks)");
+
+/// See the module's docs.
+pub struct ServeTimeline {
+    question: Question,
+    run: Run,
+    /// The step under the cursor; 0 for none.
+    step: usize,
+    draft: String,
+    wrong: Option<Problem>,
+    is_editing: bool,
+}
+
+impl ServeTimeline {
+    fn new(question: Question, step: usize) -> Result<Self, Problem> {
+        let run = Run::new(&question)?;
+        let step = step.min(run.end() as usize);
+        Ok(Self { draft: question.text.clone(), question, run, step, wrong: None, is_editing: false })
+    }
+
+    fn set(&mut self, next: Question) {
+        if next == self.question {
+            return;
+        }
+        match Run::new(&next) {
+            Ok(run) => {
+                self.step = self.step.min(run.end() as usize);
+                (self.question, self.run, self.wrong) = (next, run, None);
+            }
+            Err(wrong) => self.wrong = Some(wrong),
+        }
+    }
+
+    fn controls_ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
+        let mut next = self.question.clone();
+        controls::row(ui, tokens, |flow| {
+            let own = Text::new("自己写的", "your own");
+            let mut id = if self.question.is_own() { "" } else { self.question.preset.id };
+            let mut options: Vec<(&str, String)> =
+                PRESETS.iter().map(|preset| (preset.id, preset.label.get(lang).to_owned())).collect();
+            if self.question.is_own() {
+                options.push(("", own.get(lang).to_owned()));
+            }
+            let before = id;
+            controls::choice(flow, tokens, PRESET.get(lang), &mut id, &options);
+            if let Some(preset) = PRESETS.iter().find(|preset| preset.id == id && id != before) {
+                next = Question::of(preset);
+                self.draft.clone_from(&next.text);
+            }
+            let button = Button::quiet(EDIT.get(lang)).selected(self.is_editing);
+            if flow.item(|ui| button.show(ui, tokens)).clicked() {
+                self.is_editing = !self.is_editing;
+            }
+        });
+        controls::row(ui, tokens, |flow| {
+            for (label, value, most) in [
+                (SEATS, &mut next.max_seqs, 64),
+                (BUDGET, &mut next.token_budget, 4096),
+                (POOL, &mut next.pool_blocks, 4096),
+            ] {
+                let mut number = f64::from(*value);
+                let slider = Slider::new(label.get(lang), &mut number, 1.0..=f64::from(most.max(*value))).log();
+                let slider = slider.step(1.0).width(80.0).shown(|n| format!("{n:.0}"));
+                if flow.item(|ui| slider.show(ui, tokens)).changed() {
+                    *value = number.round().max(1.0) as u32;
+                }
+            }
+        });
+        self.set(next);
+        if self.is_editing {
+            self.editor_ui(ui, tokens, lang);
+        }
+        if let Some(wrong) = &self.wrong {
+            figure::problem_ui(ui, tokens, &wrong.get(lang));
+        }
+    }
+
+    fn editor_ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
+        let edit = TextEdit::multiline(&mut self.draft)
+            .font(tokens.font(Type::Mono))
+            .desired_rows(4)
+            .desired_width(f32::INFINITY)
+            .char_limit(MOST_TEXT);
+        let response = egui::ScrollArea::vertical().max_height(tokens.px(190.0)).show(ui, |ui| ui.add(edit)).inner;
+        response.widget_info(|| WidgetInfo::labeled(Role::MultilineTextInput, true, TEXT.get(lang)));
+        if response.changed() {
+            if self.draft == self.question.text {
+                self.wrong = None;
+            }
+            self.set(Question { text: self.draft.clone(), ..self.question.clone() });
+        }
+        let forms = RichText::new(FORMS.get(lang)).font(tokens.font(Type::Small)).color(tokens.muted);
+        ui.add(Label::new(forms).wrap());
+    }
+
+    fn figure_ui(&mut self, ui: &mut Ui, cx: &ViewCx<'_>) {
+        let (tokens, lang) = (cx.tokens, cx.lang);
+        let width = ui.available_width().max(figure::LEAST_WIDTH);
+        let n = self.run.requests.len();
+        let geometry = Geometry::new(ui.cursor().min, width, tokens.scale, n);
+        let (rect, response) = ui.allocate_exact_size(geometry.rect.size(), Sense::click());
+        self.keys(ui, &response);
+        let end = self.run.end();
+        let over = response.hover_pos();
+        let hovered = over.and_then(|at| geometry.step_at(at, end));
+        if let (true, Some(step)) = (response.clicked_by(PointerButton::Primary), hovered) {
+            self.step = step;
+        }
+        let step = hovered.or((self.step > 0).then_some(self.step));
+        let request = over.filter(|_| n > 0).and_then(|at| geometry.request_at(at, n));
+        Scene {
+            painter: &ui.painter_at(rect.expand(tokens.px(6.0))),
+            tokens,
+            lang,
+            geometry: &geometry,
+            run: &self.run,
+            max_seqs: self.question.max_seqs,
+            pool_blocks: self.question.pool_blocks,
+            step,
+            request,
+        }
+        .paint();
+        figure::focus_ring(ui, tokens, &response);
+        figure::speak(&response, &self.finding(lang), None);
+        let acts = [Act::Prefill, Act::Decode, Act::Idle, Act::Waiting, Act::Preempted];
+        legend(ui, tokens, &acts.map(|act| (Mark::Square(paint::color(tokens, act)), words::act(act).get(lang))));
+        let said = step.map(|step| words::step(&self.run, step, request, lang));
+        figure::readout_ui(ui, tokens, said.as_deref().unwrap_or(words::HINT.get(lang)));
+    }
+
+    fn keys(&mut self, ui: &Ui, response: &Response) {
+        if response.clicked_by(PointerButton::Primary) {
+            response.request_focus();
+        }
+        if !response.has_focus() {
+            return;
+        }
+        let filter = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+        let last = self.run.end() as usize;
+        let pressed = |key| ui.input(|input| input.key_pressed(key));
+        if pressed(Key::ArrowRight) {
+            self.step = (self.step + 1).min(last);
+        } else if pressed(Key::ArrowLeft) {
+            self.step = self.step.saturating_sub(1).max(1);
+        } else if pressed(Key::Home) {
+            self.step = 1;
+        } else if pressed(Key::End) {
+            self.step = last;
+        }
+    }
+
+    /// What the requests see, and how full the seats are: continuous, static.
+    fn numbers(&self, lang: Lang) -> Vec<(Text, [String; 2])> {
+        let both = |of: &dyn Fn(&Side) -> String| [of(&self.run.flowing), of(&self.run.still)];
+        let ttft = |of: fn(&Spread) -> f64| both(&|side| number(of(&side.latency.ttft)));
+        // A static batch returns everything when it ends: there is no time between its tokens.
+        let tpot =
+            |of: fn(&Spread) -> f64| [number(of(&self.run.flowing.latency.tpot)), words::AT_ONCE.get(lang).to_owned()];
+        let share = |of: fn(&Side) -> f64| both(&|side| with_unit(of(side), "%"));
+        vec![
+            (Text::new("TTFT p50", "TTFT p50"), ttft(|spread| spread.p50)),
+            (Text::new("TTFT p90", "TTFT p90"), ttft(|spread| spread.p90)),
+            (Text::new("TTFT p99", "TTFT p99"), ttft(|spread| spread.p99)),
+            (Text::new("TPOT p50", "TPOT p50"), tpot(|spread| spread.p50)),
+            (Text::new("TPOT p90", "TPOT p90"), tpot(|spread| spread.p90)),
+            (Text::new("TPOT p99", "TPOT p99"), tpot(|spread| spread.p99)),
+            (Text::new("每步产出 token", "tokens a step"), both(&|side| number(side.latency.tokens_per_time))),
+            (Text::new("座位利用率", "seats in use"), share(|side| side.outcome.totals.slot_use)),
+            (Text::new("块的占用率", "blocks in use"), share(|side| side.outcome.totals.block_use)),
+            (Text::new("其中有 token 的", "of these filled"), share(|side| side.outcome.totals.fill)),
+            (Text::new("抢占", "preemptions"), both(&|side| side.outcome.totals.preemptions.to_string())),
+        ]
+    }
+
+    fn table_ui(&self, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
+        let note = |text: &str, color| RichText::new(text).font(tokens.font(Type::Note)).color(color);
+        let heads = [Text::new("延迟以步计", "in steps"), Text::new("连续", "continuous"), Text::new("静态", "static")];
+        Grid::new("percentiles").spacing([tokens.space.l, tokens.space.xxs]).show(ui, |ui| {
+            for head in heads {
+                ui.add(Label::new(note(head.get(lang), tokens.muted)));
+            }
+            ui.end_row();
+            let most = (ui.available_width() * 0.44).max(tokens.px(96.0));
+            for (name, values) in self.numbers(lang) {
+                ui.scope(|ui| {
+                    ui.set_max_width(most);
+                    ui.add(Label::new(note(name.get(lang), tokens.muted)).wrap());
+                });
+                for value in values {
+                    ui.add(Label::new(RichText::new(value).font(tokens.font(Type::MonoSmall)).color(tokens.ink)));
+                }
+                ui.end_row();
+            }
+        });
+    }
+}
+
+impl View for ServeTimeline {
+    fn ui(&mut self, ui: &mut Ui, cx: &mut ViewCx<'_>) {
+        let (tokens, lang) = (cx.tokens, cx.lang);
+        self.controls_ui(ui, tokens, lang);
+        ui.add_space(tokens.space.s);
+        self.figure_ui(ui, cx);
+        ui.add_space(tokens.space.s);
+        self.table_ui(ui, tokens, lang);
+    }
+
+    fn finding(&self, lang: Lang) -> String {
+        words::finding(&self.run, lang)
+    }
+
+    fn params(&self) -> Map {
+        self.question.params(self.step)
+    }
+
+    fn data(&self) -> DataTable {
+        let header = [
+            "request",
+            "arrival (step)",
+            "prompt (token)",
+            "output (token)",
+            "continuous first (step)",
+            "continuous done (step)",
+            "static first (step)",
+            "static done (step)",
+        ];
+        let (a, b) = (&self.run.flowing.outcome, &self.run.still.outcome);
+        let rows = self.run.requests.iter().enumerate().map(|(idx, one)| {
+            let numbers = [
+                idx as f64 + 1.0,
+                one.arrival,
+                one.prompt.into(),
+                one.output.into(),
+                a.first[idx],
+                a.done[idx],
+                b.first[idx],
+                b.done[idx],
+            ];
+            numbers.map(|number| number.to_string()).to_vec()
+        });
+        DataTable { header: header.map(str::to_owned).to_vec(), rows: rows.collect() }
+    }
+}
+
+impl Visualizer for ServeTimeline {
+    const ID: &'static str = "serve_timeline";
+    const TITLE: Text = Text::new("连续批处理与静态批处理", "Continuous and static batching");
+
+    fn fields() -> Vec<FieldSpec> {
+        Question::fields()
+    }
+
+    fn open(args: &Args) -> Result<Self, FieldError> {
+        let opened = Self::new(Question::from_args(args), args.uint("step") as usize);
+        opened.map_err(|wrong| FieldError::conflict(wrong.field, wrong.to_string()))
+    }
+}
