@@ -72,6 +72,28 @@ fn steps_are_taken_and_taken_back_by_keys() {
     assert_eq!(view.params()["request"], 2);
 }
 
+/// Nothing leaves the page in any preset, narrow or large.
+#[test]
+fn every_preset_fits_its_page() {
+    let lab = ["stream", "tight", "chunks", "fork", "beam", "prefix", "tenants", "large"].map(|id| ("kv_lab", id));
+    let timeline = ["mixed", "four", "tight", "poisson"].map(|id| ("serve_timeline", id));
+    for (tokens, lang, width) in [
+        (Tokens::new(Theme::Light, 1.0), Lang::En, 296.0),
+        (Tokens::new(Theme::Dark, Tokens::PRESENTER_SCALE), Lang::Zh, 420.0),
+        (Tokens::new(Theme::Light, Tokens::PRESENTER_SCALE), Lang::En, 420.0),
+    ] {
+        let mut stage = Stage::new(tokens, lang, width);
+        for (view, preset) in lab.iter().chain(&timeline) {
+            let params = serde_json::json!({"preset": preset});
+            stage.show(&mut *open(view, params.clone())).assert_sane(view, params.as_object().unwrap());
+        }
+        for mistake in ["none", "query_heads", "full_context", "gb", "active_params"] {
+            let params = serde_json::json!({"mistake": mistake, "model": "mixtral"});
+            stage.show(&mut *open("kv_bytes", params.clone())).assert_sane("kv_bytes", params.as_object().unwrap());
+        }
+    }
+}
+
 #[test]
 fn why_is_said_in_words() {
     let texts = stage(Lang::Zh).show(&mut *open("kv_lab", serde_json::json!({"preset": "prefix", "step": 3}))).texts();

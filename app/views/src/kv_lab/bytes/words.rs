@@ -23,7 +23,7 @@ pub fn bytes(bytes: f64) -> String {
 
 pub fn title(question: &Question, lang: Lang) -> String {
     let n = question.tokens;
-    pick(lang, format!("同样的层和头，六种存法：{n} 个 token 的 KV"), format!("Six ways to keep {n} tokens"))
+    pick(lang, format!("{n} 个 token，六种存法"), format!("Six ways to keep {n} tokens"))
 }
 
 pub fn per_token(per: f64) -> String {

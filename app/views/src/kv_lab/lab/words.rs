@@ -6,7 +6,7 @@ use vramlab_units::{Lang, Text};
 
 pub const TABLES: Text = Text::new("块表", "Block tables");
 pub const POOL: Text = Text::new("物理池", "Physical pool");
-pub const QUEUE: Text = Text::new("空闲块，先取的在前", "Free blocks, the next to be taken first");
+pub const QUEUE: Text = Text::new("空闲块，先取的在前", "Free blocks, next first");
 pub const LINE: Text = Text::new("用着的块", "Blocks in use");
 pub const NOBODY: Text = Text::new("此刻没有请求", "no request is here now");
 pub const NONE_FREE: Text = Text::new("一块也没有", "none");

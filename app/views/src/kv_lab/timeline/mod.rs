@@ -186,12 +186,11 @@ impl ServeTimeline {
     }
 
     /// What the requests see, and how full the seats are: continuous, static.
-    fn numbers(&self, lang: Lang) -> Vec<(Text, [String; 2])> {
+    fn numbers(&self) -> Vec<(Text, [String; 2])> {
         let both = |of: &dyn Fn(&Side) -> String| [of(&self.run.flowing), of(&self.run.still)];
         let ttft = |of: fn(&Spread) -> f64| both(&|side| number(of(&side.latency.ttft)));
         // A static batch returns everything when it ends: there is no time between its tokens.
-        let tpot =
-            |of: fn(&Spread) -> f64| [number(of(&self.run.flowing.latency.tpot)), words::AT_ONCE.get(lang).to_owned()];
+        let tpot = |of: fn(&Spread) -> f64| [number(of(&self.run.flowing.latency.tpot)), "–".to_owned()];
         let share = |of: fn(&Side) -> f64| both(&|side| with_unit(of(side), "%"));
         vec![
             (Text::new("TTFT p50", "TTFT p50"), ttft(|spread| spread.p50)),
@@ -217,7 +216,7 @@ impl ServeTimeline {
             }
             ui.end_row();
             let most = (ui.available_width() * 0.44).max(tokens.px(96.0));
-            for (name, values) in self.numbers(lang) {
+            for (name, values) in self.numbers() {
                 ui.scope(|ui| {
                     ui.set_max_width(most);
                     ui.add(Label::new(note(name.get(lang), tokens.muted)).wrap());
@@ -239,6 +238,8 @@ impl View for ServeTimeline {
         self.figure_ui(ui, cx);
         ui.add_space(tokens.space.s);
         self.table_ui(ui, tokens, lang);
+        let note = RichText::new(words::AT_ONCE.get(lang)).font(tokens.font(Type::Small)).color(tokens.muted);
+        ui.add(Label::new(note).wrap());
     }
 
     fn finding(&self, lang: Lang) -> String {

@@ -9,7 +9,10 @@ pub const NAMES: [Text; 2] =
     [Text::new("连续批处理", "Continuous batching"), Text::new("静态批处理", "Static batching")];
 pub const SEATS: Text = Text::new("座位", "seats");
 pub const BLOCKS: Text = Text::new("KV 块", "KV blocks");
-pub const AT_ONCE: Text = Text::new("一次返回", "all at once");
+pub const AT_ONCE: Text = Text::new(
+    "静态批处理整批一次返回，没有 token 之间的时间。",
+    "A static batch returns everything at once: there is no time between its tokens.",
+);
 pub const HINT: Text = Text::new(
     "把指针放到一步上，两边同时看；← → 移动游标。",
     "Rest the pointer on a step to read both sides; ← → move the cursor.",
@@ -113,7 +116,7 @@ pub fn finding(run: &Run, lang: Lang) -> String {
             first(b)
         ),
         format!(
-            "The same {n} requests: continuous batching ends in step {} and fills {} of its seats, static batching in step {} and {}. First token, median: {} steps against {}. ",
+            "The same {n} requests: continuous batching ends in step {} and fills {} of its seats, static batching in step {} and {}. First token, median: after {} against {} steps. ",
             end(a),
             seats(a),
             end(b),
