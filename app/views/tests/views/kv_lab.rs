@@ -87,6 +87,13 @@ fn every_preset_fits_its_page() {
             let params = serde_json::json!({"preset": preset});
             stage.show(&mut *open(view, params.clone())).assert_sane(view, params.as_object().unwrap());
         }
+        let largest =
+            serde_json::json!({"pool_blocks": 65536, "token_budget": 65536, "block_tokens": 256, "max_seqs": 1024});
+        for view in ["kv_lab", "serve_timeline"] {
+            stage.show(&mut *open(view, largest.clone())).assert_sane(view, largest.as_object().unwrap());
+        }
+        let params = serde_json::json!({"layers": 1024, "q_heads": 1024, "kv_heads": 1024, "tokens": 1 << 24, "total_params_b": 1e5});
+        stage.show(&mut *open("kv_bytes", params.clone())).assert_sane("kv_bytes", params.as_object().unwrap());
         for mistake in ["none", "query_heads", "full_context", "gb", "active_params"] {
             let params = serde_json::json!({"mistake": mistake, "model": "mixtral"});
             stage.show(&mut *open("kv_bytes", params.clone())).assert_sane("kv_bytes", params.as_object().unwrap());
