@@ -105,6 +105,9 @@ impl Scene<'_> {
         let Self { painter, tokens, frame, .. } = self;
         let n = table.blocks.len().max(1);
         let wide = (room.width() / n as f32).min(tokens.px(30.0));
+        // All of a table's blocks have their number, or none.
+        let widest = table.blocks.iter().max().map(u32::to_string).unwrap_or_default();
+        let has_numbers = ink::text_width(painter, &widest, tokens.font(Type::MonoSmall)) + 5.0 <= wide;
         let mut mesh = Mesh::default();
         let size = frame.block_tokens;
         for (idx, number) in table.blocks.iter().enumerate() {
@@ -113,7 +116,8 @@ impl Scene<'_> {
             let block = frame.blocks[*number as usize];
             let filled = table.tokens.saturating_sub(idx as u32 * size).min(size);
             let share = filled as f32 / size as f32;
-            let cell = Cell { block: Block { owner: Some(table.id), ..block }, share, label: Some(*number) };
+            let cell =
+                Cell { block: Block { owner: Some(table.id), ..block }, share, label: has_numbers.then_some(*number) };
             cells::paint(painter, &mut mesh, tokens, rect, &cell);
         }
         painter.add(Shape::mesh(mesh));
