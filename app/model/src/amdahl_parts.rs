@@ -8,6 +8,7 @@
 
 use crate::fields;
 use crate::registry::Model;
+use vramlab_units::field::plain;
 use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text, Value};
 
 const MOST_TEXT: usize = 1024;
@@ -37,17 +38,17 @@ fn parse(text: &str) -> Result<Vec<Part>, FieldError> {
         let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
         let (share, factor) = number(share).zip(number(factor)).ok_or_else(legal)?;
         if !(0.0..=1.0).contains(&share) {
-            return Err(bad(format!("{word}: a share is {share}; it must be from 0 to 1")));
+            return Err(bad(format!("{word}: a share is {}; it must be from 0 to 1", plain(share))));
         }
         if factor <= 0.0 || factor > 1.0e12 {
-            return Err(bad(format!("{word}: a factor is {factor}; it must be above 0 and at most 1e12")));
+            return Err(bad(format!("{word}: a factor is {}; it must be above 0 and at most 1e12", plain(factor))));
         }
         out.push(Part { share, factor });
     }
     let sum: f64 = out.iter().map(|part| part.share).sum();
     if sum > 1.0 + ROUNDING {
         // 0.6 + 0.5 prints as 1.1.
-        return Err(FieldError::conflict("parts", format!("fractions sum to {} > 1", (sum * 1e9).round() / 1e9)));
+        return Err(FieldError::conflict("parts", format!("fractions sum to {} > 1", plain((sum * 1e9).round() / 1e9))));
     }
     Ok(out)
 }
@@ -138,6 +139,7 @@ mod tests {
         refused("0.5:0", "a factor is 0; it must be above 0");
         refused("1.5:2", "a share is 1.5; it must be from 0 to 1");
         refused("0.5", "share:factor");
+        refused("1:1e300", "a factor is 1e300; it must be above 0 and at most 1e12");
         refused("nan:2", "share:factor");
     }
 }

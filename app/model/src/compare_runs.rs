@@ -3,8 +3,8 @@
 //! Question: the samples of both in nanoseconds, or the 95 % intervals of their medians with the number of samples; what
 //! was run, as far as it is told. Answer: the verdict, and how many times as fast the candidate is. Less is better.
 //! The rule, its assumption and its source: [`crate::samples`].
-//! Errors: a workload that differs (model size, type, batch, length), by name; a side without samples; fields out of
-//! range.
+//! Errors: a workload that differs (model size, type, batch, length), by name; a side without samples, or with samples
+//! and an interval as well; fields out of range.
 
 use crate::fields;
 use crate::registry::Model;
@@ -62,6 +62,11 @@ impl Side {
     /// The interval of this side; `None` if its samples are too few for one.
     fn interval(&self, args: &Args) -> Result<Option<Interval>, FieldError> {
         if args.has(self.ns) {
+            if let Some(field) = [self.low, self.high, self.n].into_iter().find(|field| args.has(field)) {
+                let reason =
+                    format!("{} has the samples, from which the interval follows; leave out one of both", self.ns);
+                return Err(FieldError::conflict(field, reason));
+            }
             let samples: Vec<f64> = args.ints(self.ns).into_iter().map(|ns| ns as f64).collect();
             return Ok(interval(&samples));
         }
@@ -204,6 +209,18 @@ mod tests {
         assert_eq!(eval("compare_runs", &asked(&more)).unwrap_err().field(), "cand_length");
         let same = json!({"cand_low": 9.0, "cand_high": 9.5, "base_batch": 8, "cand_batch": 8});
         check(&same, "improved");
+    }
+
+    /// An interval that its samples may contradict is not passed over.
+    #[test]
+    fn samples_and_an_interval_of_one_side_are_too_much() {
+        for (more, field) in [(json!({"cand_low": 1.0, "cand_high": 2.0}), "cand_low"), (json!({}), "cand_n")] {
+            let mut given = asked(&more);
+            given.extend(question(&json!({"cand_ns": [95, 94, 96, 95, 93, 95, 94]})));
+            let error = eval("compare_runs", &given).unwrap_err();
+            assert_eq!(error.field(), field);
+            assert!(error.to_string().contains("cand_ns has the samples"), "{error}");
+        }
     }
 
     /// Seven samples each: ranks 1 and 7, so the intervals are the whole ranges; one outlier makes them overlap.

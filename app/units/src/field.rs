@@ -84,7 +84,8 @@ impl FieldSpec {
     pub fn legal(&self) -> String {
         match &self.kind {
             FieldKind::Int { min, max } => format!("an integer from {min} to {max}"),
-            FieldKind::Num { min, max } => format!("a number from {min} to {max}"),
+            FieldKind::Num { min, max } if *max == f64::MAX => format!("a finite number from {}", plain(*min)),
+            FieldKind::Num { min, max } => format!("a number from {} to {}", plain(*min), plain(*max)),
             FieldKind::Bool => "true or false".to_owned(),
             FieldKind::Choice { options } => format!("one of {}", options.join(", ")),
             FieldKind::IntList { min_len, max_len, min, max } => {
@@ -144,6 +145,12 @@ impl FieldSpec {
             },
         }
     }
+}
+
+/// A number in a sentence: with a power of ten where its zeros could not be counted, `1e18` and not nineteen digits.
+pub fn plain(value: f64) -> String {
+    let size = value.abs();
+    if size >= 1.0e15 || (size > 0.0 && size < 1.0e-6) { format!("{value:e}") } else { value.to_string() }
 }
 
 /// What was wrong with a field. Its text is shown to the reader as it is.
@@ -257,5 +264,20 @@ impl Args {
     pub fn ints(&self, key: &str) -> Vec<i64> {
         let list = self.0.get(key).and_then(Value::as_array);
         list.map(|list| list.iter().filter_map(Value::as_i64).collect()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_numbers_are_written_with_a_power_of_ten() {
+        let legal = |min, max| FieldSpec::num("x", "B", min, max, Text::new("", "")).legal();
+        assert_eq!(legal(0.0, f64::MAX), "a finite number from 0");
+        assert_eq!(legal(0.0, 1.0e18), "a number from 0 to 1e18");
+        assert_eq!(legal(1.0e-9, 32.0), "a number from 1e-9 to 32");
+        assert_eq!(legal(0.001, 150_109_880_320.0), "a number from 0.001 to 150109880320");
+        assert_eq!([-1.0e300, 0.0, 1.1].map(plain), ["-1e300", "0", "1.1"]);
     }
 }
