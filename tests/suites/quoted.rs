@@ -97,6 +97,7 @@ const QUOTES: &[Quote] = &[
     ("10_capstone", "capstone/orders", "precision_first", 0.0, 1.0, "27.9"),
     ("10_capstone", "capstone/orders", "precision_first", 1.0, 1.0, "24.3"),
     ("10_capstone", "capstone/orders", "precision_first", 2.0, 1.0, "13.8"),
+    ("10_capstone", "capstone/orders", "precision_first", 3.0, 1.0, "13.0"),
     ("10_capstone", "capacity_boundary/main", "bf16", 1.0, 1.0, "391"),
     ("10_capstone", "capacity_boundary/main", "bf16", 2.0, 1.0, "718"),
     ("10_capstone", "capacity_boundary/main", "bf16", 4.0, 1.0, "1077"),

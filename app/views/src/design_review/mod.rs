@@ -26,7 +26,7 @@ const HEAD: f32 = 24.0;
 const PRESETS: [(&str, Text); 3] = [
     ("----------", Text::new("空白", "blank")),
     ("0-0----0--", Text::new("一篇“快了 42 %”的文章", "an article that says 42 % faster")),
-    ("33233222-2", Text::new("综合实验，跑一遍之后", "the capstone after one run")),
+    ("22222222-2", Text::new("综合实验，跑一遍之后", "the capstone after one run")),
 ];
 
 /// See the module's docs.
