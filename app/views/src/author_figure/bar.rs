@@ -8,8 +8,8 @@ use vramlab_kit::{Axis, Plane, Spread, Type};
 use vramlab_lesson::figure::picture::{BarPicture, PartValue};
 use vramlab_units::show::readable;
 
-/// A bar with its name takes at least this.
-const LEAST: f32 = 56.0;
+/// A bar with its name takes at least this; five fit a phone.
+const LEAST: f32 = 48.0;
 
 pub fn size(brush: &Brush<'_>, bars: &BarPicture, width: f32) -> Vec2 {
     let need = bars.bars.len() as f32 * brush.px(LEAST) + brush.px(64.0);
@@ -42,7 +42,7 @@ fn legend_height(brush: &Brush<'_>, bars: &BarPicture, width: f32) -> f32 {
         }
         x += need;
     }
-    if n_rows > 0 { n_rows as f32 * brush.px(20.0) + brush.px(8.0) } else { 0.0 }
+    if n_rows > 0 { n_rows as f32 * brush.px(20.0) + brush.px(18.0) } else { 0.0 }
 }
 
 fn n_parts(bars: &BarPicture) -> usize {

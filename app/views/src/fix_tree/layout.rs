@@ -22,6 +22,8 @@ const END: f32 = 54.0;
 /// An end that is too narrow for its advice on one line.
 const TALL_END: f32 = 70.0;
 const GAP: f32 = 20.0;
+/// Between a question and the end below it: room for the arrow's word.
+const BELOW: f32 = 18.0;
 const ARROW: f32 = 44.0;
 const NARROW: f32 = 600.0;
 
@@ -38,7 +40,7 @@ impl Geometry {
             let has_node = bound != Bound::Waiting;
             let node = has_node.then(|| Rect::from_min_size(pos2(origin.x, y), vec2(node_width, px(NODE))));
             let (x, end_width) = if has_node { (indent, width - indent) } else { (0.0, width) };
-            let end_y = if has_node && is_narrow { y + px(NODE + 8.0) } else { y };
+            let end_y = if has_node && is_narrow { y + px(NODE + BELOW) } else { y };
             let end = Rect::from_min_size(pos2(origin.x + x, end_y), vec2(end_width, end_height));
             y = node.map_or(end.bottom(), |node| node.bottom().max(end.bottom())) + px(GAP);
             rows.push(Row { node, end });

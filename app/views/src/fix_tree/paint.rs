@@ -103,7 +103,7 @@ impl Scene<'_> {
         self.arrow(pos2(down, node.bottom()), pos2(down, below.top()), words::NO.get(self.lang), idx < end);
         if self.geometry.is_narrow {
             let x = node.left() + tokens.px(76.0);
-            self.arrow(pos2(x, node.bottom()), pos2(x, row.end.top()), "", idx == end);
+            self.arrow(pos2(x, node.bottom()), pos2(x, row.end.top()), words::YES.get(self.lang), idx == end);
         } else {
             let y = node.center().y;
             let (from, to) = (pos2(node.right(), y), pos2(row.end.left(), y));

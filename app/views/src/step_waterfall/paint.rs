@@ -72,13 +72,15 @@ impl Scene<'_> {
         }
     }
 
-    /// Where every order ends.
+    /// Where every order ends: beside the bars, as a line through the names could not be read.
     fn floor(&self) {
         let Self { painter, tokens, geometry, .. } = self;
         let x = geometry.x(self.steps.best(31).whole);
-        let bottom = geometry.rows.last().map_or(geometry.rect.bottom(), |row| row.all.bottom());
         let stroke = tokens.stroke(1.2, tokens.muted);
-        ink::dashes(painter, &[pos2(x, geometry.rect.top()), pos2(x, bottom)], stroke, 4.0, 4.0);
+        for row in &geometry.rows {
+            let line = [pos2(x, row.predicted.top()), pos2(x, row.all.bottom())];
+            ink::dashes(painter, &line, stroke, 4.0, 4.0);
+        }
     }
 
     /// A stage that is reached: its name, what it changed, both bars, and what the fix has taken away.
