@@ -9,6 +9,7 @@ mod flows;
 mod guide;
 mod incoming;
 mod looks;
+mod narrow;
 mod notebook;
 mod profiles;
 mod sharing;

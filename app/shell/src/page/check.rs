@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::page::StepState;
 use crate::page::prose::markdown_ui;
 use crate::widgets;
-use egui::{RichText, TextEdit, Ui};
+use egui::{Label, RichText, TextEdit, Ui};
 use vramlab_kit::tokens::{Tokens, Type, Verdict};
 use vramlab_lesson::schedule::{Effort, Grade};
 use vramlab_lesson::{Chapter, Choice, Form, Question};
@@ -228,7 +228,8 @@ fn order_ui(
             if ui.add_enabled(at + 1 < items.len(), egui::Button::new("▼")).on_hover_text(DOWN.get(lang)).clicked() {
                 moved = Some((at, at + 1));
             }
-            ui.label(RichText::new(items[*idx].get(lang)).font(tokens.font(Type::Body)));
+            // A row of buttons and a label does not wrap by itself, and would widen the page.
+            ui.add(Label::new(RichText::new(items[*idx].get(lang)).font(tokens.font(Type::Body))).wrap());
         });
     }
     if let Some((from, to)) = moved {
