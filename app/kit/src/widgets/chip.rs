@@ -29,6 +29,13 @@ impl Evidence {
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
     }
 
+    /// Shorter labels for where there is no room: the driver goes before the date. The tooltip has all.
+    fn shorter(&self, lang: Lang) -> Vec<String> {
+        let Self::Recorded { device, date, .. } = self else { return Vec::new() };
+        let undriven = Self::Recorded { device: device.clone(), driver: String::new(), date: date.clone() };
+        vec![undriven.label(lang), format!("{} · {device}", RECORDED.get(lang))]
+    }
+
     /// What the kind of evidence means, for the tooltip.
     pub fn meaning(&self, lang: Lang) -> &'static str {
         match self {
@@ -74,7 +81,9 @@ pub fn chip(ui: &mut Ui, tokens: &Tokens, evidence: &Evidence, lang: Lang) -> Re
     };
     let tick_width = if *evidence == Evidence::Counter { tokens.px(16.0) } else { 0.0 };
     let most = paint::most_width(ui) - 2.0 * tokens.px(10.0) - tick_width;
-    let galley = paint::elided(ui, tokens, Type::Small, ink, label.clone(), most);
+    let fits = |label: &String| paint::text(ui, tokens, Type::Small, ink, label.as_str()).size().x <= most;
+    let shown = std::iter::once(label.clone()).chain(evidence.shorter(lang)).find(fits).unwrap_or(label.clone());
+    let galley = paint::elided(ui, tokens, Type::Small, ink, shown, most);
     let size = galley.size() + vec2(2.0 * tokens.px(10.0) + tick_width, 0.0);
     let (rect, response) = ui.allocate_exact_size(vec2(size.x, tokens.px(24.0)), Sense::hover());
     paint_ground(ui, tokens, evidence, rect);
@@ -85,7 +94,7 @@ pub fn chip(ui: &mut Ui, tokens: &Tokens, evidence: &Evidence, lang: Lang) -> Re
     }
     ui.painter().galley(pos2(left + tick_width, rect.center().y - galley.size().y / 2.0), galley, ink);
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{label}. {}", evidence.meaning(lang))));
-    response.on_hover_text(evidence.meaning(lang))
+    response.on_hover_text(format!("{label}\n{}", evidence.meaning(lang)))
 }
 
 fn paint_ground(ui: &Ui, tokens: &Tokens, evidence: &Evidence, rect: Rect) {
@@ -106,6 +115,14 @@ fn paint_ground(ui: &Ui, tokens: &Tokens, evidence: &Evidence, rect: Rect) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_narrow_chip_loses_the_driver_before_the_date() {
+        let recorded =
+            Evidence::Recorded { device: "H200".into(), driver: "PyTorch 2.11".into(), date: "2026-11-30".into() };
+        assert_eq!(recorded.shorter(Lang::En), ["recorded · H200 · 2026-11-30", "recorded · H200"]);
+        assert!(Evidence::Model.shorter(Lang::Zh).is_empty());
+    }
 
     #[test]
     fn a_chip_names_device_driver_and_date_and_leaves_out_what_is_unknown() {
