@@ -4,7 +4,8 @@
 //! verdict on the numbers alone, what is left of it, and the first control that took it away.
 //! Rule: unequal work or a wrong result leave nothing to compare; anything that shifts all samples of one side (warm-up,
 //! clocks, what the cache held, where the clock stopped) leaves a hint at most; runs that were not interleaved, seeds and
-//! inputs that were not kept leave a claim for this one day. A verdict never rises.
+//! inputs that were not kept leave a claim for this one day. Too few samples have no interval: whatever was controlled, they are
+//! a hint. A verdict never rises.
 //! Assumption: the controls are those of this list; what nobody thought of is not in it.
 //! Source: the intervals as in [`crate::samples`]; the ranking is the course's own.
 //! Errors: intervals the wrong way round; fields out of range.
@@ -161,7 +162,7 @@ impl Model for ControlCheck {
             "还值多少：repeatable 可重做，one_day 只算今天，hint 只是线索，nothing 不能比",
             "What it is worth: repeatable, one_day (this machine, today), hint, nothing (not comparable)",
         );
-        let worst = Text::new("卡在哪一项", "The control that it hangs on");
+        let worst = Text::new("卡在哪一项；n 是样本太少", "The control that it hangs on; n: too few samples");
         vec![
             fields::choice("verdict", "", &["improved", "regressed", "no_difference", "insufficient"], verdict),
             fields::choice("worth", "", &["repeatable", "one_day", "hint", "nothing"], left),
@@ -185,11 +186,15 @@ impl Model for ControlCheck {
         };
         let found: Change = change(interval("base_low", "base_high")?, interval("cand_low", "cand_high")?);
         let kept = CONTROLS.map(|control| args.flag(control.id));
-        let (left, worst) = worth(&kept);
+        let (mut left, worst) = worth(&kept);
+        let mut hangs_on = worst.map(|control| control.id);
+        if found == Change::Insufficient && left < Worth::Hint {
+            (left, hangs_on) = (Worth::Hint, Some("n"));
+        }
         Ok(fields::answer([
             ("verdict", found.id().into()),
             ("worth", left.id().into()),
-            ("hangs_on", worst.map_or(Value::Null, |control| control.id.into())),
+            ("hangs_on", hangs_on.map_or(Value::Null, Value::from)),
             ("missing", kept.iter().filter(|kept| !**kept).count().into()),
         ]))
     }
@@ -225,7 +230,16 @@ mod tests {
 
     #[test]
     fn too_few_samples_stay_too_few() {
-        assert_eq!(ask(&json!({"n": 5}))["verdict"], "insufficient");
+        let few = ask(&json!({"n": 5}));
+        assert_eq!(
+            (&few["verdict"], &few["worth"], &few["hangs_on"]),
+            (&json!("insufficient"), &json!("hint"), &json!("n"))
+        );
+        let graver = ask(&json!({"n": 5, "same_work": false}));
+        assert_eq!((&graver["worth"], &graver["hangs_on"]), (&json!("nothing"), &json!("same_work")));
+        let as_grave = ask(&json!({"n": 5, "cache": false}));
+        assert_eq!((&as_grave["worth"], &as_grave["hangs_on"]), (&json!("hint"), &json!("cache")));
+        assert_eq!(ask(&json!({"n": 6}))["worth"], "repeatable");
         assert_eq!(ask(&json!({"cand_low": 10.1, "cand_high": 10.4}))["verdict"], "no_difference");
     }
 }

@@ -9,18 +9,27 @@
 //! Source: batch · heads · tokens² for scores (Attention Is All You Need, section 3.2.1); latent factor 8 and the U-Net's
 //! tokens (Rombach et al. 2022, section 4.1, and the model card of Stable Diffusion 1.5); tiles as in diffusers,
 //! `models/autoencoders/autoencoder_kl.py`, `tiled_decode`.
-//! Errors: an overlap as large as its tile; sides that are no multiple of 8; fields out of range.
+//! Errors: an overlap as large as its tile; sides that are no multiple of 8; scores beyond 2⁶³ bytes; fields out of range.
 
 use crate::fields;
 use crate::registry::Model;
-use vramlab_units::{Args, FieldError, FieldSpec, Map, Text};
+use vramlab_units::{Args, FieldError, FieldSpec, Map, Text, Value};
 
 /// Pixels of the image, in each direction, to one of the latent image.
 pub const LATENT: u64 = 8;
 
 /// Bytes of the scores of all heads, written out.
-pub fn scores(images: u64, heads: u64, tokens: u64, value_bytes: u64) -> u64 {
-    images * heads * tokens * tokens * value_bytes
+pub fn scores(images: u64, heads: u64, tokens: u64, value_bytes: u64) -> u128 {
+    // Legal questions stay below 2⁶⁷; what a caller makes of larger ones ends at the largest number, not at a wrong one.
+    [heads, tokens, tokens, value_bytes].into_iter().fold(images.into(), |all, n| u128::saturating_mul(all, n.into()))
+}
+
+/// Bytes as an answer, or the reason why there is none.
+fn told(bytes: u128) -> Result<Value, FieldError> {
+    i64::try_from(bytes).map(Value::from).map_err(|_| {
+        let reason = format!("the scores take {:.3e} B, more than the 2^63 that an answer can hold", bytes as f64);
+        FieldError::conflict("images", reason)
+    })
 }
 
 /// Bytes of one feature map.
@@ -133,8 +142,8 @@ impl Model for DiffusionPeak {
         let both = |count: fn(u64, u64, u64) -> u64| count(width, tile, overlap) * count(height, tile, overlap);
         Ok(fields::answer([
             ("tokens", tokens.into()),
-            ("score_bytes", scores(images, heads, tokens, value).into()),
-            ("slice_bytes", scores(1, at_once, tokens, value).into()),
+            ("score_bytes", told(scores(images, heads, tokens, value))?),
+            ("slice_bytes", told(scores(1, at_once, tokens, value))?),
             ("map_bytes", (decoded * map(width, height, channels, value)).into()),
             ("tile_map_bytes", (decoded * map(width.min(tile), height.min(tile), channels, value)).into()),
             ("tiles", both(tiles).into()),
@@ -147,7 +156,7 @@ impl Model for DiffusionPeak {
 mod tests {
     use super::*;
     use crate::fields::testing::question;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn ask(more: &Value) -> Map {
         let mut given = question(&json!({"images": 2, "heads": 8, "width_px": 512, "height_px": 512}));
@@ -179,6 +188,17 @@ mod tests {
         let squares = [512, 1024, 2048].map(|side| tiles(side, 512, 128).pow(2));
         assert_eq!(squares, [1, 9, 25]);
         assert_eq!([512, 1024, 2048].map(|side| tiles_started(side, 512, 128).pow(2)), [1, 9, 36]);
+    }
+
+    /// 4096 · 256 · (2048²)² · 2 B = 3.689e19 B are more than 2⁶³; a 1024th of the images is 3.603e16 B.
+    #[test]
+    fn the_largest_question_is_refused_and_not_wrapped() {
+        let large = json!({"images": 4096, "heads": 256, "width_px": 16_384, "height_px": 16_384});
+        let error = crate::eval("diffusion_peak", &question(&large)).unwrap_err();
+        let reason = "images: the scores take 3.689e19 B, more than the 2^63 that an answer can hold";
+        assert_eq!(error.to_string(), reason);
+        let fewer = ask(&json!({"images": 4, "heads": 256, "width_px": 16_384, "height_px": 16_384}));
+        assert_eq!(fewer["score_bytes"], 36_028_797_018_963_968_i64);
     }
 
     #[test]

@@ -5,13 +5,16 @@
 //! Assumption: the same moment of the step holds the peak at all batches, and each sample adds the same. It fails where
 //! another moment takes over, or a library takes another algorithm or workspace.
 //! Source: arithmetic, from two measurements of one's own.
-//! Errors: equal batches; a peak that does not grow with the batch; a fixed part beyond the room; fields out of range.
+//! Errors: equal batches; a fixed part below 0, which no step has; a line that falls below 0; a peak that does not grow with
+//! the batch; a batch of 1 beyond the room; fields out of range.
 
 use crate::fields;
 use crate::registry::Model;
 use vramlab_units::{Args, FieldError, FieldSpec, Map, Text, Value};
 
 const MOST: f64 = 1.0e15;
+/// No line through two legal points goes beyond it at a legal batch.
+const FARTHEST: f64 = 1.0e25;
 
 /// Bytes over the batch, as a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,7 +37,8 @@ impl Line {
 
     /// The largest batch within `room`, on a line that rises; a thousandth of a byte is taken for rounding.
     pub fn largest(&self, room: f64) -> u64 {
-        ((room - self.fixed + 1e-3) / self.slope).floor().max(0.0) as u64
+        let most = ((room - self.fixed + 1e-3) / self.slope).floor().max(0.0) as u64;
+        most.min(i64::MAX as u64)
     }
 }
 
@@ -66,9 +70,10 @@ impl Model for FitBatch {
     }
 
     fn answer() -> Vec<FieldSpec> {
-        let bytes = |key, zh, en| FieldSpec::num(key, "B", -f64::MAX, f64::MAX, Text::new(zh, en));
+        let bytes = |key, zh, en| FieldSpec::num(key, "B", 0.0, FARTHEST, Text::new(zh, en));
+        let slope = Text::new("多一个样本多多少", "What one more sample adds");
         vec![
-            bytes("slope_bytes", "多一个样本多多少", "What one more sample adds"),
+            FieldSpec::num("slope_bytes", "B", -FARTHEST, FARTHEST, slope),
             bytes("fixed_bytes", "与批大小无关的", "What does not depend on the batch"),
             FieldSpec::int("max_batch", "1", 0, i64::MAX, Text::new("最大的批", "The largest batch")).optional(),
             bytes("bytes_3", "第三个批大小的峰值", "The peak of the third batch").optional(),
@@ -82,15 +87,41 @@ impl Model for FitBatch {
             let reason = format!("both batches are {}; a line takes two different ones", a.0);
             return Err(FieldError::conflict("batch_2", reason));
         };
+        let line = physical(line, b.1)?;
         let largest = if args.has("room_bytes") { Some(largest(&line, args.num("room_bytes"))?) } else { None };
-        let third = args.has("batch_3").then(|| fields::number(line.at(args.uint("batch_3"))));
+        let third = if args.has("batch_3") { Some(third(&line, args.uint("batch_3"))?) } else { None };
         Ok(fields::answer([
             ("slope_bytes", fields::number(line.slope)),
             ("fixed_bytes", fields::number(line.fixed)),
             ("max_batch", largest.map_or(Value::Null, Value::from)),
-            ("bytes_3", third.unwrap_or(Value::Null)),
+            ("bytes_3", third.map_or(Value::Null, fields::number)),
         ]))
     }
+}
+
+/// The line if a step can have it: weights take room at any batch. A fixed part below 0 by rounding alone is 0.
+fn physical(line: Line, bytes: f64) -> Result<Line, FieldError> {
+    if line.fixed >= 0.0 {
+        return Ok(line);
+    }
+    if line.fixed >= -1e-9 * bytes {
+        return Ok(Line { fixed: 0.0, ..line });
+    }
+    let reason = format!(
+        "this line has a fixed part of {:.0} B, below 0: the peak grows faster than the batch, so another moment or \
+         algorithm came in, and no line gives the largest batch",
+        line.fixed
+    );
+    Err(FieldError::conflict("bytes_2", reason))
+}
+
+fn third(line: &Line, batch: u64) -> Result<f64, FieldError> {
+    let bytes = line.at(batch);
+    if bytes < 0.0 {
+        let reason = format!("the line falls, and at a batch of {batch} it is below 0");
+        return Err(FieldError::conflict("batch_3", reason));
+    }
+    Ok(bytes)
 }
 
 fn largest(line: &Line, room: f64) -> Result<u64, FieldError> {
@@ -133,5 +164,20 @@ mod tests {
         assert_eq!(error.to_string(), "batch_2: both batches are 32; a line takes two different ones");
         assert_eq!(ask(&json!({"bytes_2": 4.0e9, "room_bytes": 8.0e9})).unwrap_err().field(), "bytes_2");
         assert_eq!(ask(&json!({"room_bytes": 1.0e9})).unwrap_err().field(), "room_bytes");
+        assert_eq!(ask(&json!({"room_bytes": 0})).unwrap_err().field(), "room_bytes");
+        let falls = ask(&json!({"bytes_2": 3.0e9, "batch_3": 1000})).unwrap_err();
+        assert_eq!(falls.to_string(), "batch_3: the line falls, and at a batch of 1000 it is below 0");
+    }
+
+    /// 5 GB over 32 samples are 156.25 MB each: 4 − 5 = −1 GB would be there at a batch of 0.
+    #[test]
+    fn no_step_has_a_fixed_part_below_nothing() {
+        for more in [json!({"bytes_2": 9.0e9, "room_bytes": 0}), json!({"bytes_2": 9.0e9})] {
+            let error = ask(&more).unwrap_err();
+            assert_eq!(error.field(), "bytes_2");
+            assert!(error.to_string().contains("a fixed part of -1000000000 B, below 0"), "{error}");
+        }
+        let straight = ask(&json!({"bytes_2": 8.0e9, "room_bytes": 80.0e9})).unwrap();
+        assert_eq!((&straight["fixed_bytes"], &straight["max_batch"]), (&json!(0), &json!(640)));
     }
 }
