@@ -79,9 +79,9 @@ fn run_of(entry: &mut Entry) -> &mut Run {
 #[test]
 fn the_fastest_that_fits_is_chosen() {
     let project = project();
-    let chosen = |budget| decide(&project, budget, 0.03, "2026-11-30");
+    let chosen = |budget| decide(&project, budget, 0.03, "2026-11-30", &|_| None);
     assert_eq!(chosen(20_000).chosen.as_deref(), Some("accumulate4"), "within the noise of the baseline, and smaller");
-    assert_eq!(decide(&project, 20_000, 0.0, "").chosen.as_deref(), Some("keep"));
+    assert_eq!(decide(&project, 20_000, 0.0, "", &|_| None).chosen.as_deref(), Some("keep"));
     assert_eq!(chosen(6200).chosen.as_deref(), Some("accumulate4"));
     assert_eq!(chosen(6149).chosen.as_deref(), Some("checkpoint"));
     let none = chosen(5149);
@@ -92,11 +92,38 @@ fn the_fastest_that_fits_is_chosen() {
     assert_eq!((why("offload").as_str(), why("keep").as_str()), ("out_of_memory", "over_budget"));
 }
 
+/// Where the intervals of two ratios overlap, nothing shows that one is slower: the smaller one is taken, by name.
+#[test]
+fn overlapping_intervals_are_no_difference() {
+    let mut project = project();
+    let ends = |values: &[f64]| {
+        let (low, high) =
+            values.iter().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(*value), high.max(*value)));
+        Some([low, values[values.len() / 2], high])
+    };
+    let spread = |run: &mut Run, low: f64, high: f64| {
+        run.samples_ns = [[low; 4], [(low + high) / 2.0; 4]].concat().into_iter().chain([high]).collect()
+    };
+    // × 0.9–1.3 against × 1.2–1.4; the median of the second is higher by far more than the noise.
+    spread(run_of(&mut project.candidates[1]), 90.0, 130.0);
+    spread(run_of(&mut project.candidates[0]), 120.0, 140.0);
+    let found = decide(&project, 7000, 0.03, "", &ends);
+    assert_eq!(found.chosen.as_deref(), Some("checkpoint"));
+    let why = |found: &Decision, strategy: &str| {
+        found.rejected.iter().find(|one| one.strategy == strategy).unwrap().why.clone()
+    };
+    assert_eq!(why(&found, "accumulate4"), "larger");
+    // Apart from each other, it is slower.
+    spread(run_of(&mut project.candidates[0]), 131.0, 140.0);
+    let found = decide(&project, 7000, 0.03, "", &ends);
+    assert_eq!((found.chosen.as_deref(), why(&found, "checkpoint").as_str()), (Some("accumulate4"), "slower"));
+}
+
 #[test]
 fn a_candidate_that_changes_the_result_is_never_chosen() {
     let mut project = project();
     run_of(&mut project.candidates[0]).gap.n_differ = 1;
-    let decision = decide(&project, 5500, 0.03, "");
+    let decision = decide(&project, 5500, 0.03, "", &|_| None);
     assert_eq!(decision.chosen, None, "a checkpoint must keep every bit");
     assert!(decision.rejected.iter().any(|one| one.strategy == "checkpoint" && one.why == "quality"));
     // Accumulation may round differently, but only so far.
@@ -155,7 +182,7 @@ fn levels_of_evidence_follow_the_device() {
 #[test]
 fn a_report_tells_whose_bytes_were_saved_in_both_languages() {
     let mut project = project();
-    project.decision = Some(decide(&project, 6200, 0.03, "2026-11-30"));
+    project.decision = Some(decide(&project, 6200, 0.03, "2026-11-30", &|_| None));
     for (lang, words) in [
         (Lang::En, ["activations", "Beaten by no other", "out of memory", "Hypothesis", "E0"]),
         (Lang::Zh, ["激活", "不被别人压过", "放不下", "假设", "E0"]),
@@ -178,6 +205,18 @@ fn a_file_is_read_as_it_was_written() {
     assert_eq!(read(write(&project).unwrap().as_bytes()).unwrap(), project);
 }
 
+/// The same errors in Chinese, the values in them untouched.
+#[test]
+fn errors_are_told_in_chinese_too() {
+    let text = write(&project()).unwrap();
+    let told = |text: &str| read(text.as_bytes()).unwrap_err().told().zh.unwrap();
+    assert!(told(&text[..text.len() / 2]).ends_with("：文件到这里断了"), "{}", told(&text[..text.len() / 2]));
+    let edited = text.replacen("\"batch\": 8", "\"batch\": 16", 1);
+    assert_eq!(told(&edited), "work：不可比：batch 是 16，基线是用 8 测的");
+    let off = text.replacen("\"used_bytes\": 13150", "\"used_bytes\": 5", 1);
+    assert_eq!(told(&off), "baseline.result.used_bytes：5 和各归属之和 13150 对不上");
+}
+
 /// What a damaged file says: the place and what is wrong with it.
 #[test]
 fn damaged_files_name_the_place() {
@@ -197,7 +236,10 @@ fn damaged_files_name_the_place() {
     says("\"loss\": 0.00001", "\"loss\": 7", "gate.loss: 7 is not from 0 to 1");
     says("\"backend\": \"cpu\"", "\"backend\": \"tpu\"", "baseline.device.backend: \"tpu\" is not cpu or cuda");
     says("\"parameters\": 1000", "\"parameters\": 18446744073709551615", "larger than any memory");
-    says("\"used_bytes\": 13150", "\"used_bytes\": 5", "less than its owners' sum");
+    says("\"used_bytes\": 13150", "\"used_bytes\": 5", "5 is not what its owners hold together, 13150");
+    says("\"used_bytes\": 13150", "\"used_bytes\": 99999999", "99999999 is not what its owners hold together, 13150");
+    // The work at the top edited, and what was measured left as it is.
+    says("\"batch\": 8", "\"batch\": 16", "work: not comparable: batch is 16, and the baseline was measured with 8");
     says("\"outcome\": \"ran\"", "\"outcome\": \"run\"", "unknown variant `run`");
     says("\"losses\": [", "\"losses\": [1.0, ", "baseline.result.losses: there are 3, not 2");
     says("\"micro_batches\": 4", "\"micro_batches\": 3", "does not split into 3");
@@ -223,7 +265,7 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] = byte;
         if let Ok(project) = read(&bytes) {
-            let decision = decide(&project, 6200, 0.03, "");
+            let decision = decide(&project, 6200, 0.03, "", &|_| None);
             prop_assert!(decision.rejected.len() <= 5);
             for lang in [Lang::Zh, Lang::En] {
                 let text = report(&project, lang, &|_| None);

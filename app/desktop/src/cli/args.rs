@@ -2,8 +2,17 @@
 
 use vramlab_units::{Map, Value};
 
-/// `8 GiB`, `512MiB`, `2 GB`, `1048576`: bytes.
+/// `8 GiB`, `512MiB`, `2 GB`, `1048576`: bytes, of a card.
 pub fn bytes(text: &str) -> Result<u64, String> {
+    within(text, 65_536.0, "64 KiB")
+}
+
+/// The same, for small work too.
+pub fn any_bytes(text: &str) -> Result<u64, String> {
+    within(text, 1.0, "1 B")
+}
+
+fn within(text: &str, least: f64, told: &str) -> Result<u64, String> {
     const UNITS: [(&str, f64); 9] = [
         ("b", 1.0),
         ("kb", 1e3),
@@ -27,10 +36,10 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         })?,
     };
     let bytes = number * factor;
-    if (65_536.0..=1e15).contains(&bytes) {
+    if (least..=1e15).contains(&bytes) {
         Ok(bytes as u64)
     } else {
-        Err(format!("{text} is not allowed; the budget must be from 64 KiB to 1000 TB"))
+        Err(format!("{text} is not allowed; the size must be from {told} to 1000 TB"))
     }
 }
 
@@ -68,6 +77,8 @@ mod tests {
         for wrong in ["", "GiB", "2 giga", "-1 GB", "nan GB", "1", "1e300 TB", "inf"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
+        assert_eq!((any_bytes("27 KiB"), any_bytes("1")), (Ok(27_648), Ok(1)));
+        assert!(any_bytes("0.5").is_err() && bytes("27 KiB").is_err());
     }
 
     #[test]

@@ -60,6 +60,26 @@ impl From<FieldError> for Fault {
     }
 }
 
+/// The system's error in the reader's language, where it is one of the usual ones, and without the path of a file of ours.
+pub fn of_system(error: &std::io::Error, lang: Lang) -> String {
+    use std::io::ErrorKind;
+    let zh = match error.kind() {
+        ErrorKind::NotFound => "没有这个文件或文件夹",
+        ErrorKind::PermissionDenied => "没有权限",
+        ErrorKind::IsADirectory => "这是一个文件夹",
+        ErrorKind::NotADirectory => "路径中间的一段不是文件夹",
+        ErrorKind::AlreadyExists => "已经存在",
+        ErrorKind::StorageFull => "磁盘满了",
+        ErrorKind::ReadOnlyFilesystem => "文件系统是只读的",
+        _ => "",
+    };
+    if lang == Lang::Zh && !zh.is_empty() {
+        return zh.to_owned();
+    }
+    let text = error.to_string();
+    text.split(" at path ").next().unwrap_or(&text).to_owned()
+}
+
 /// The exit code of a run that failed. A device that is missing is 3 wherever one was demanded.
 pub fn exit_of(error: &RunError) -> Exit {
     match error {

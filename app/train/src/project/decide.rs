@@ -29,11 +29,25 @@ pub struct Rejected {
     pub why: String,
 }
 
+/// Low, median and high of samples; nothing for too few.
+pub type Interval<'a> = &'a dyn Fn(&[f64]) -> Option<[f64; 3]>;
+
 /// An entry that ran and kept the quality, with the time of a step over the baseline's.
 struct Choice<'a> {
     entry: &'a Entry,
     run: &'a Run,
     time: f64,
+}
+
+impl Choice<'_> {
+    /// Whether nothing shows that this one takes longer: within the noise, or the intervals of both ratios overlap.
+    fn is_as_fast(&self, fastest: &Self, noise: f64, interval: Interval<'_>) -> bool {
+        let overlaps = || {
+            let (own, other) = (interval(&ratios(self.run))?, interval(&ratios(fastest.run))?);
+            Some(own[0] <= other[2])
+        };
+        self.time <= fastest.time * (1.0 + noise) || overlaps() == Some(true)
+    }
 }
 
 /// The median of numbers; nothing for none.
@@ -48,9 +62,14 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
+/// Each step over the baseline's beside it: what the clock and the neighbours do falls on both.
+pub fn ratios(run: &Run) -> Vec<f64> {
+    run.samples_ns.iter().zip(&run.base_ns).map(|(own, base)| own / base).collect()
+}
+
 /// Time of a step over the baseline's.
 pub fn time_ratio(run: &Run) -> f64 {
-    median(&run.samples_ns).zip(median(&run.base_ns)).map_or(1.0, |(own, base)| own / base)
+    median(&ratios(run)).unwrap_or(1.0)
 }
 
 fn options(project: &Project) -> (Vec<Choice<'_>>, Vec<Rejected>) {
@@ -83,12 +102,13 @@ pub fn pareto(project: &Project) -> Vec<String> {
     options.iter().filter(is_free).map(|option| option.entry.strategy.id()).collect()
 }
 
-/// The fastest that fits; where medians are closer than `noise` (a share), the smaller one.
-pub fn decide(project: &Project, budget_bytes: u64, noise: f64, date: &str) -> Decision {
+/// The fastest that fits; where medians are closer than `noise` (a share) or intervals overlap, the smaller one.
+pub fn decide(project: &Project, budget_bytes: u64, noise: f64, date: &str, interval: Interval<'_>) -> Decision {
     let (options, mut rejected) = options(project);
     let fitting: Vec<&Choice<'_>> = options.iter().filter(|option| option.run.used_bytes <= budget_bytes).collect();
-    let fastest = fitting.iter().map(|option| option.time).fold(f64::INFINITY, f64::min);
-    let close = fitting.iter().filter(|option| option.time <= fastest * (1.0 + noise));
+    let fastest = fitting.iter().copied().min_by(|a, b| a.time.total_cmp(&b.time));
+    let is_close = |option: &Choice<'_>| fastest.is_some_and(|fastest| option.is_as_fast(fastest, noise, interval));
+    let close = fitting.iter().filter(|option| is_close(option));
     let chosen = close.min_by_key(|option| option.run.used_bytes).map(|option| option.entry.strategy.id());
     for option in &options {
         let strategy = option.entry.strategy.id();
@@ -97,10 +117,10 @@ pub fn decide(project: &Project, budget_bytes: u64, noise: f64, date: &str) -> D
         }
         let why = if option.run.used_bytes > budget_bytes {
             "over_budget"
-        } else if option.time > fastest * (1.0 + noise) {
-            "slower"
-        } else {
+        } else if is_close(option) {
             "larger"
+        } else {
+            "slower"
         };
         rejected.push(Rejected { strategy, why: why.to_owned() });
     }

@@ -10,8 +10,8 @@ mod label;
 mod rules;
 mod words;
 
-pub use decide::{Decision, Rejected, Saving, decide, pareto, saving, time_ratio};
+pub use decide::{Decision, Interval, Rejected, Saving, decide, pareto, ratios, saving, time_ratio};
 pub use file::{Device, Entry, Evidence, Gate, MAX_BYTES, Outcome, Project, ReadError, Run, SCHEMA, read, write};
 pub use label::label;
 pub use rules::{Difference, Judged, compare, judge};
-pub use words::{explained, owner, report, why};
+pub use words::{explained, owner, report, size, why};

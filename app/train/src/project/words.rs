@@ -1,6 +1,6 @@
 //! The report for people, as Markdown, in one language.
 
-use super::decide::{Decision, saving, time_ratio};
+use super::decide::{Decision, Interval, ratios, saving, time_ratio};
 use super::file::{Entry, Outcome, Project, Run};
 use super::label::label as named;
 use super::rules::{Judged, judge};
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use vramlab_units::{Lang, Text};
 
 /// The whole report. `interval` gives low, median and high of samples, or nothing where there are too few.
-pub fn report(project: &Project, lang: Lang, interval: &dyn Fn(&[f64]) -> Option<[f64; 3]>) -> String {
+pub fn report(project: &Project, lang: Lang, interval: Interval<'_>) -> String {
     let mut out = String::new();
     let say = |zh, en| Text::new(zh, en).get(lang);
     // Writing to a String cannot fail.
@@ -95,58 +95,87 @@ fn device(baseline: &Entry, lang: Lang) -> String {
     }
 }
 
-fn mib(bytes: u64) -> String {
-    format!("{:.2}", bytes as f64 / 1_048_576.0)
+/// Bytes with two decimals, in the unit that suits them: `26.63 KiB`, `1 GiB`.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let (mut value, mut unit) = (bytes as f64, 0);
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let number = format!("{value:.2}");
+    format!("{} {}", number.strip_suffix(".00").unwrap_or(&number), UNITS[unit])
 }
 
-fn table(
-    out: &mut String,
-    project: &Project,
-    baseline: &Entry,
-    lang: Lang,
-    interval: &dyn Fn(&[f64]) -> Option<[f64; 3]>,
-) {
+/// A difference of bytes, with its sign where there is one.
+fn difference(bytes: i128) -> String {
+    let told = size(u64::try_from(bytes.unsigned_abs()).unwrap_or(u64::MAX));
+    match bytes {
+        0 => "0".to_owned(),
+        1.. => format!("+{told}"),
+        _ => format!("−{told}"),
+    }
+}
+
+fn table(out: &mut String, project: &Project, baseline: &Entry, lang: Lang, interval: Interval<'_>) {
     let head = Text::new(
-        "| 策略 | 峰值（MiB） | 预测（MiB） | 一步 ÷ 基线 | 95 % 区间（ms） | 质量 | 证据：峰值 / 时间 / 梯度 |",
-        "| strategy | peak (MiB) | predicted (MiB) | step ÷ baseline | 95 % interval (ms) | quality | evidence: peak / time / gradient |",
+        "| 策略 | 峰值 | 预测 | 一步 ÷ 旁边的基线（95 % 区间） | 一步；旁边的基线（ms，95 % 区间） | 质量 | 证据：峰值 / 时间 / 梯度 |",
+        "| strategy | peak | predicted | step ÷ baseline beside it (95 % interval) | step; baseline beside it (ms, 95 % intervals) | quality | evidence: peak / time / gradient |",
     );
     let _ = writeln!(out, "{}\n|---|---:|---:|---:|---:|---|---|", head.get(lang));
     for entry in std::iter::once(baseline).chain(&project.candidates) {
         let judged = judge(project.gate, baseline, entry, |samples| interval(samples).is_some());
-        let _ = writeln!(out, "{}", row(entry, &judged, lang, interval));
+        let _ = writeln!(out, "{}", row(entry, &name(baseline, entry, lang), &judged, lang, interval));
     }
 }
 
-fn row(entry: &Entry, judged: &Judged, lang: Lang, interval: &dyn Fn(&[f64]) -> Option<[f64; 3]>) -> String {
+/// The strategy; the baseline's, measured once more as a candidate, is told apart from the baseline.
+fn name(baseline: &Entry, entry: &Entry, lang: Lang) -> String {
     let strategy = entry.strategy.id();
+    if std::ptr::eq(baseline, entry) || entry.strategy != baseline.strategy {
+        return strategy;
+    }
+    Text::new("{}（再测一次）", "{} (once more)").get(lang).replace("{}", &strategy)
+}
+
+fn row(entry: &Entry, strategy: &str, judged: &Judged, lang: Lang, interval: Interval<'_>) -> String {
     match &entry.result {
         Outcome::OutOfMemory { needed_bytes, limit_bytes, label } => {
-            let limit = limit_bytes.map(mib).unwrap_or_else(|| "—".to_owned());
+            let limit = limit_bytes.map(size).unwrap_or_else(|| "—".to_owned());
             let label = escaped(&named(label, lang));
             match lang {
                 Lang::Zh => format!(
                     "| {strategy} | 放不下：到 {label} 时要 {}，上限 {limit} | — | — | — | {} | — |",
-                    mib(*needed_bytes),
+                    size(*needed_bytes),
                     judged.why.get(lang)
                 ),
                 Lang::En => format!(
                     "| {strategy} | out of memory: {label} needs {} of {limit} | — | — | — | {} | — |",
-                    mib(*needed_bytes),
+                    size(*needed_bytes),
                     judged.why.get(lang)
                 ),
             }
         }
         Outcome::Ran(run) => {
-            let times = match interval(&run.samples_ns) {
-                Some([low, _, high]) => format!("{:.3}–{:.3}", low / 1e6, high / 1e6),
-                None => Text::new("样本不够", "too few samples").get(lang).to_owned(),
+            let few = Text::new("样本不够", "too few samples").get(lang);
+            let ms = |samples: &[f64]| {
+                interval(samples)
+                    .map_or_else(|| few.to_owned(), |[low, _, high]| format!("{:.3}–{:.3}", low / 1e6, high / 1e6))
+            };
+            let ratio = interval(&ratios(run)).map_or(String::new(), |[low, _, high]| match lang {
+                Lang::Zh => format!("（{low:.3}–{high:.3}）"),
+                Lang::En => format!(" ({low:.3}–{high:.3})"),
+            });
+            let times = match lang {
+                Lang::Zh => format!("{}；{}", ms(&run.samples_ns), ms(&run.base_ns)),
+                Lang::En => format!("{}; {}", ms(&run.samples_ns), ms(&run.base_ns)),
             };
             let mark = if judged.is_accepted { "✓" } else { "✗" };
             let levels = format!("{} / {} / {}", judged.peak.id(), judged.time.id(), judged.gradient.id());
             format!(
-                "| {strategy} | {} | {} (E0) | {:.3} | {times} | {mark} {} | {levels} |",
-                mib(run.used_bytes),
-                mib(run.predicted_bytes),
+                "| {strategy} | {} | {} (E0) | {:.3}{ratio} | {times} | {mark} {} | {levels} |",
+                size(run.used_bytes),
+                size(run.predicted_bytes),
                 time_ratio(run),
                 judged.why.get(lang)
             )
@@ -155,21 +184,24 @@ fn row(entry: &Entry, judged: &Judged, lang: Lang, interval: &dyn Fn(&[f64]) -> 
 }
 
 fn decided(decision: &Decision, lang: Lang) -> String {
-    let budget = mib(decision.budget_bytes);
+    let budget = size(decision.budget_bytes);
     let pareto = decision.pareto.iter().map(|id| escaped(id)).collect::<Vec<_>>().join(", ");
     let head = match (&decision.chosen, decision.short_bytes, lang) {
         (Some(id), _, Lang::Zh) => {
-            format!("预算 {budget} MiB：选 **{}**，放得下的里面它最快（相差在噪声以内的取峰值小的）。", escaped(id))
+            format!(
+                "预算 {budget}：选 **{}**，放得下的里面没有更快的（差距在噪声以内或区间重叠，取峰值小的）。",
+                escaped(id)
+            )
         }
         (Some(id), _, Lang::En) => format!(
-            "Under {budget} MiB: **{}**, the fastest that fits (the smaller one where times differ by no more than noise).",
+            "Under {budget}: **{}**, none that fits is faster (where times differ by no more than noise, or their intervals overlap, the smaller one is taken).",
             escaped(id)
         ),
         (None, short, Lang::Zh) => {
-            format!("预算 {budget} MiB：没有一个放得下，最小的还差 {} MiB。", mib(short.unwrap_or_default()))
+            format!("预算 {budget}：没有一个放得下，最小的还差 {}。", size(short.unwrap_or_default()))
         }
         (None, short, Lang::En) => {
-            format!("Under {budget} MiB: none fits; the smallest is {} MiB over.", mib(short.unwrap_or_default()))
+            format!("Under {budget}: none fits; the smallest is {} over.", size(short.unwrap_or_default()))
         }
     };
     let mut out = match lang {
@@ -188,8 +220,8 @@ pub fn why(id: &str) -> Text {
         "quality" => Text::new("没过质量门槛", "fails the quality gate"),
         "out_of_memory" => Text::new("放不下", "did not fit"),
         "over_budget" => Text::new("峰值超出预算", "its peak is over the budget"),
-        "slower" => Text::new("放得下，但更慢", "it fits, but is slower"),
-        _ => Text::new("一样快，但更大", "as fast, but larger"),
+        "slower" => Text::new("放得下，但更慢：区间不重叠", "it fits, but is slower: the intervals are apart"),
+        _ => Text::new("快慢分不出，但更大", "not shown to be faster or slower, but larger"),
     }
 }
 
@@ -205,21 +237,14 @@ fn explain(out: &mut String, baseline: &Entry, candidate: &Entry, lang: Lang) {
     let (Some(base), Some(run)) = (baseline.ran(), candidate.ran()) else { return };
     let say = |zh, en| Text::new(zh, en).get(lang);
     let title = say("省在哪里：", "Where the saving came from: ");
-    let _ = writeln!(out, "\n## {title}{}\n", candidate.strategy.id());
-    let head = say(
-        "| 归谁 | 基线（MiB） | 候选（MiB） | 省下（MiB） |",
-        "| owner | baseline (MiB) | candidate (MiB) | saved (MiB) |",
-    );
+    let _ = writeln!(out, "\n## {title}{}\n", name(baseline, candidate, lang));
+    let head = say("| 归谁 | 基线 | 候选 | 省下 |", "| owner | baseline | candidate | saved |");
     let _ = writeln!(out, "{head}\n|---|---:|---:|---:|");
     for saving in saving(baseline, candidate) {
-        let saved = saving.saved() as f64 / 1_048_576.0;
+        let saved = difference(saving.saved());
         let owner = owner(saving.owner).get(lang);
-        let _ = writeln!(
-            out,
-            "| {owner} | {} | {} | {saved:+.2} |",
-            mib(saving.baseline_bytes),
-            mib(saving.candidate_bytes)
-        );
+        let _ =
+            writeln!(out, "| {owner} | {} | {} | {saved} |", size(saving.baseline_bytes), size(saving.candidate_bytes));
     }
     let _ = writeln!(out, "\n{}", moment(base, run, lang));
 }
@@ -227,8 +252,8 @@ fn explain(out: &mut String, baseline: &Entry, candidate: &Entry, lang: Lang) {
 fn moment(base: &Run, run: &Run, lang: Lang) -> String {
     let (before, after) = (phase(base.phase.id()).get(lang), phase(run.phase.id()).get(lang));
     let first = |run: &Run| {
-        let name = |holder: &Holder| format!("{} ({} MiB)", escaped(&named(&holder.label, lang)), mib(holder.bytes));
-        run.holders.first().map(name).unwrap_or_default()
+        let told = |holder: &Holder| format!("{} ({})", escaped(&named(&holder.label, lang)), size(holder.bytes));
+        run.holders.first().map(told).unwrap_or_default()
     };
     let (a, b, n, m) = (first(base), first(run), base.n_holders, run.n_holders);
     let when = match (before == after, lang) {
@@ -242,10 +267,10 @@ fn moment(base: &Run, run: &Run, lang: Lang) -> String {
         Lang::En => format!("{when} Tensors alive at it: {n} → {m}; the largest: {a} → {b}."),
     };
     if run.moved_bytes > 0 {
-        let (host, moved) = (mib(run.host_bytes), mib(run.moved_bytes));
+        let (host, moved) = (size(run.host_bytes), size(run.moved_bytes));
         text.push_str(&match lang {
-            Lang::Zh => format!("主机上最多等着 {host} MiB，一步里有 {moved} MiB 过链路。"),
-            Lang::En => format!(" Up to {host} MiB wait on the host; {moved} MiB cross the link in a step."),
+            Lang::Zh => format!("主机上最多等着 {host}，一步里有 {moved} 过链路。"),
+            Lang::En => format!(" Up to {host} wait on the host; {moved} cross the link in a step."),
         });
     }
     text

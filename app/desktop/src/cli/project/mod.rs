@@ -106,7 +106,7 @@ struct Compare {
     #[arg(long, value_name = "FILE", conflicts_with = "strategies")]
     from: Option<PathBuf>,
     /// The most that a run may take: what does not fit is kept as a result.
-    #[arg(long, value_name = "SIZE", value_parser = super::args::bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = super::args::any_bytes)]
     limit: Option<u64>,
     /// Asks for another size; refused, because a comparison has one workload.
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::args::setting)]
@@ -122,7 +122,7 @@ struct Compare {
 struct Decide {
     file: PathBuf,
     /// The most that the peak may be: 4MiB.
-    #[arg(long, value_name = "SIZE", value_parser = super::args::bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = super::args::any_bytes)]
     budget: u64,
     /// Times closer than this share count as equal.
     #[arg(long, default_value_t = 0.03)]
@@ -285,7 +285,7 @@ fn entry(work: Workload, strategy: Strategy, device: &Device, result: Outcome) -
 }
 
 fn baseline(args: &Run, say: &Say) -> anyhow::Result<Exit> {
-    let mut project = keep::open(&args.file)?;
+    let mut project = keep::open(&args.file, say)?;
     if project.baseline.is_some() {
         let help = "`project compare` adds strategies; `project new` starts another project";
         return Err(Fault::usage(format!("{} has its baseline already", args.file.display())).help(help).into());
@@ -305,19 +305,22 @@ fn baseline(args: &Run, say: &Say) -> anyhow::Result<Exit> {
     Ok(if is_fine { Exit::Fine } else { Exit::Findings })
 }
 
-const NO_BASELINE: &str = "there is no baseline yet";
+fn no_baseline(say: &Say) -> Fault {
+    let what = Text::new("还没有基线", "there is no baseline yet");
+    let help = Text::new("`vramlab project baseline FILE` 测基线", "`vramlab project baseline FILE` runs it");
+    Fault::usage(say.text(what)).help(say.text(help))
+}
 
 fn compare(args: &Compare, say: &Say) -> anyhow::Result<Exit> {
-    let mut project = keep::open(&args.file)?;
-    let missing = || Fault::usage(NO_BASELINE).help("`vramlab project baseline FILE` runs it");
-    let baseline = project.baseline.clone().ok_or_else(missing)?;
+    let mut project = keep::open(&args.file, say)?;
+    let baseline = project.baseline.clone().ok_or_else(|| no_baseline(say))?;
     if baseline.ran().is_none() {
         return Err(Fault::usage("the baseline did not fit: there is nothing to compare with").into());
     }
     let work = sized(project.work, &args.set).map_err(Fault::from)?;
-    refuse(&baseline, &Entry { work, ..baseline.clone() })?;
+    refuse(&baseline, &Entry { work, ..baseline.clone() }, say)?;
     let found = match &args.from {
-        Some(other) => taken(&baseline, &keep::open(other)?)?,
+        Some(other) => taken(&baseline, &keep::open(other, say)?, say)?,
         None => measured(args, &project, &baseline, say)?,
     };
     for candidate in found {
@@ -333,7 +336,7 @@ fn compare(args: &Compare, say: &Say) -> anyhow::Result<Exit> {
 }
 
 /// Names every difference at once.
-fn refuse(baseline: &Entry, other: &Entry) -> Result<(), Fault> {
+fn refuse(baseline: &Entry, other: &Entry, say: &Say) -> Result<(), Fault> {
     let differences = project::compare(baseline, other);
     if differences.is_empty() {
         return Ok(());
@@ -342,15 +345,19 @@ fn refuse(baseline: &Entry, other: &Entry) -> Result<(), Fault> {
         .iter()
         .map(|difference| format!("{} {} vs {}", difference.field, difference.baseline, difference.candidate))
         .collect();
-    Err(Fault::usage(format!("not comparable: {}", each.join(", ")))
-        .help("one project has one workload on one device; `vramlab project new` starts another"))
+    let what = Text::new("不可比：", "not comparable: ");
+    let help = Text::new(
+        "一个项目只有一份工作量，在一个设备上；`vramlab project new` 另起一个",
+        "one project has one workload on one device; `vramlab project new` starts another",
+    );
+    Err(Fault::usage(format!("{}{}", say.text(what), each.join(", "))).help(say.text(help)))
 }
 
 /// The candidates of another project, which must be of the same work on the same device.
-fn taken(baseline: &Entry, other: &Project) -> Result<Vec<Entry>, Fault> {
+fn taken(baseline: &Entry, other: &Project, say: &Say) -> Result<Vec<Entry>, Fault> {
     let theirs = other.baseline.as_ref().ok_or_else(|| Fault::usage("the other project has no baseline"))?;
     for entry in std::iter::once(theirs).chain(&other.candidates) {
-        refuse(baseline, entry)?;
+        refuse(baseline, entry, say)?;
     }
     repeats(baseline, &theirs.result)?;
     Ok(other.candidates.clone())
@@ -375,7 +382,7 @@ fn measured(args: &Compare, project: &Project, baseline: &Entry, say: &Say) -> R
     let mut bench = Bench { shelf: &shelf, say, driver: None };
     let device = if baseline.device.is_cpu() { cpu::device() } else { card::device(bench.driver())? };
     let here = entry(project.work, Strategy::default(), &device, baseline.result.clone());
-    refuse(baseline, &here)?;
+    refuse(baseline, &here, say)?;
     let mut found = Vec::new();
     for text in &args.strategies {
         let strategy = Strategy::parse(text)?;
@@ -395,14 +402,14 @@ fn measured(args: &Compare, project: &Project, baseline: &Entry, say: &Say) -> R
 const KNOWN: Text = Text::new("{} 已经量过；--again 重新量", "{} was measured before; --again measures it anew");
 
 fn decide(args: &Decide, say: &Say) -> anyhow::Result<Exit> {
-    let mut project = keep::open(&args.file)?;
+    let mut project = keep::open(&args.file, say)?;
     if project.baseline.is_none() {
-        return Err(Fault::usage(NO_BASELINE).help("`vramlab project baseline FILE` runs it").into());
+        return Err(no_baseline(say).into());
     }
     if !(0.0..=1.0).contains(&args.noise) {
         return Err(Fault::usage(format!("--noise {} is not from 0 to 1", args.noise)).into());
     }
-    let decision = project::decide(&project, args.budget, args.noise, &crate::date::today());
+    let decision = project::decide(&project, args.budget, args.noise, &crate::date::today(), &interval);
     let is_found = decision.chosen.is_some();
     project.decision = Some(decision);
     keep::save(&args.file, &project)?;
@@ -411,14 +418,14 @@ fn decide(args: &Decide, say: &Say) -> anyhow::Result<Exit> {
 }
 
 fn explain(args: &Show, say: &Say) -> anyhow::Result<Exit> {
-    let project = keep::open(&args.file)?;
+    let project = keep::open(&args.file, say)?;
     let wanted = args.strategy.as_deref().map(Strategy::parse).transpose().map_err(Fault::from)?;
     words::explain(&project, wanted, say)?;
     Ok(Exit::Fine)
 }
 
 fn report(args: &Report, say: &Say, lang: Option<vramlab_units::Lang>) -> anyhow::Result<Exit> {
-    let project = keep::open(&args.file)?;
+    let project = keep::open(&args.file, say)?;
     let text =
         if say.is_json { project::write(&project).map_err(Fault::usage)? } else { words::markdown(&project, lang) };
     match &args.out {

@@ -3,14 +3,10 @@
 use super::interval;
 use crate::cli::fault::Fault;
 use crate::cli::say::Say;
-use vramlab_train::project::{self, Entry, Outcome, Project};
+use vramlab_train::project::{self, Entry, Outcome, Project, size};
 use vramlab_train::strategy::STRATEGIES;
 use vramlab_train::{Strategy, forecast};
 use vramlab_units::{Lang, Text};
-
-fn mib(bytes: u64) -> String {
-    format!("{:.2} MiB", bytes as f64 / 1_048_576.0)
-}
 
 /// What the tape predicts for the strategies of the course, before anything runs.
 pub fn predictions(project: &Project, say: &Say) -> Result<(), Fault> {
@@ -26,7 +22,7 @@ pub fn predictions(project: &Project, say: &Say) -> Result<(), Fault> {
             continue;
         }
         let found = forecast(&project.work, named.strategy).map_err(|trouble| Fault::usage(trouble.to_string()))?;
-        say.data(&format!("  {:26} {:>14}  flop × {:.2}", named.id, mib(found.peak.total()), found.flop_ratio));
+        say.data(&format!("  {:26} {:>14}  flop × {:.2}", named.id, size(found.peak.total()), found.flop_ratio));
     }
     Ok(())
 }
@@ -51,17 +47,17 @@ fn line(project: &Project, baseline: &Entry, entry: &Entry, say: &Say) -> String
     let judged = project::judge(project.gate, baseline, entry, |samples| interval(samples).is_some());
     match &entry.result {
         Outcome::OutOfMemory { needed_bytes, limit_bytes, label } => {
-            let limit = limit_bytes.map_or_else(|| "?".to_owned(), mib);
+            let limit = limit_bytes.map_or_else(|| "?".to_owned(), size);
             let what = Text::new("放不下：", "out of memory:");
             let label = project::label(label, say.lang);
-            format!("  {strategy:26} {} {label} {} > {limit}", say.text(what), mib(*needed_bytes))
+            format!("  {strategy:26} {} {label} {} > {limit}", say.text(what), size(*needed_bytes))
         }
         Outcome::Ran(run) => {
             let off = run.used_bytes as f64 / run.predicted_bytes.max(1) as f64 * 100.0 - 100.0;
             let mark = if judged.is_accepted { "✓" } else { "✗" };
             format!(
                 "  {strategy:26} {:>14} {} ({off:+.2} %)  × {:.2} {}  {mark} {} {}",
-                mib(run.used_bytes),
+                size(run.used_bytes),
                 judged.peak.id(),
                 project::time_ratio(run),
                 judged.time.id(),
@@ -78,28 +74,58 @@ pub fn decision(project: &Project, say: &Say) {
         say.json(&serde_json::to_value(decision).unwrap_or_default());
         return;
     }
-    let budget = mib(decision.budget_bytes);
-    let text = match (&decision.chosen, say.lang) {
+    let budget = size(decision.budget_bytes);
+    let chosen = decision.chosen.as_deref().map(|id| format!("{id}  {}", ratio(project, id, say)));
+    let text = match (&chosen, say.lang) {
         (Some(id), Lang::Zh) => format!("预算 {budget}：选 {id}"),
         (Some(id), Lang::En) => format!("Under {budget}: {id}"),
         (None, Lang::Zh) => {
-            format!("预算 {budget}：没有一个放得下，最小的还差 {}", mib(decision.short_bytes.unwrap_or_default()))
+            format!("预算 {budget}：没有一个放得下，最小的还差 {}", size(decision.short_bytes.unwrap_or_default()))
         }
         (None, Lang::En) => {
-            format!("Under {budget}: none fits; the smallest is {} over", mib(decision.short_bytes.unwrap_or_default()))
+            format!(
+                "Under {budget}: none fits; the smallest is {} over",
+                size(decision.short_bytes.unwrap_or_default())
+            )
         }
     };
     say.data(&text);
     let pareto = Text::new("时间和峰值都不被压过：", "Beaten by no other in both: ");
     say.data(&format!("{}{}", say.text(pareto), decision.pareto.join(", ")));
     for rejected in &decision.rejected {
-        say.data(&format!("  {:26} {}", rejected.strategy, project::why(&rejected.why).get(say.lang)));
+        let why = project::why(&rejected.why).get(say.lang);
+        // Where time decided, both intervals are there to be compared.
+        let ratio = match rejected.why.as_str() {
+            "slower" | "larger" => ratio(project, &rejected.strategy, say),
+            _ => String::new(),
+        };
+        say.data(format!("  {:26} {why}  {ratio}", rejected.strategy).trim_end());
+    }
+}
+
+/// `× 1.19 (1.17–1.24)`: a step over the baseline's beside it, with the interval where there are samples enough.
+fn ratio(project: &Project, id: &str, say: &Say) -> String {
+    let entries = project.baseline.iter().chain(&project.candidates);
+    let Some(run) = entries.filter(|entry| entry.strategy.id() == id).find_map(Entry::ran) else {
+        return String::new();
+    };
+    let found = project::time_ratio(run);
+    match (interval(&project::ratios(run)), say.lang) {
+        (Some([low, _, high]), Lang::Zh) => format!("× {found:.2}（{low:.2}–{high:.2}）"),
+        (Some([low, _, high]), Lang::En) => format!("× {found:.2} ({low:.2}–{high:.2})"),
+        (None, _) => format!("× {found:.2}"),
     }
 }
 
 pub fn explain(project: &Project, wanted: Option<Strategy>, say: &Say) -> Result<(), Fault> {
-    let nothing =
-        || Fault::usage("there is nothing to explain yet").help("`vramlab project compare FILE checkpoint` first");
+    let nothing = || {
+        let what = Text::new("还没有什么可解释的", "there is nothing to explain yet");
+        let help = Text::new(
+            "先 `vramlab project compare FILE checkpoint`",
+            "`vramlab project compare FILE checkpoint` first",
+        );
+        Fault::usage(say.text(what)).help(say.text(help))
+    };
     let baseline = project.baseline.as_ref().ok_or_else(nothing)?;
     let is_wanted = |entry: &&Entry| wanted.is_none_or(|strategy| entry.strategy == strategy);
     let found: Vec<&Entry> = project.candidates.iter().filter(is_wanted).collect();
