@@ -15,6 +15,8 @@ const EXPLAINS: f64 = 0.5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Oom,
+    /// The peak is more than the reader says is allowed.
+    OverLimit,
     Growth,
     LeakSuspect,
 }
@@ -23,6 +25,7 @@ impl Kind {
     pub fn id(self) -> &'static str {
         match self {
             Self::Oom => "oom",
+            Self::OverLimit => "over_limit",
             Self::Growth => "growth",
             Self::LeakSuspect => "leak_suspect",
         }
@@ -44,11 +47,34 @@ fn size(bytes: u64) -> String {
     show::bytes_binary(Bytes(bytes))
 }
 
-/// Refusals, and growth over at least three steps.
+/// Refusals, a peak over the reader's limit, and growth over at least three steps.
 pub fn findings(snapshot: &Snapshot, analysis: &Analysis) -> Vec<Finding> {
     let mut out: Vec<Finding> = analysis.ooms.iter().map(oom).collect();
+    out.extend(over_limit(analysis).filter(|_| out.is_empty()));
     out.extend(growth(snapshot, analysis));
     out
+}
+
+/// What is allocated at the peak would not fit under the limit, whatever the cache does.
+fn over_limit(analysis: &Analysis) -> Option<Finding> {
+    let limit = analysis.room.filter(|room| !room.is_guess)?.bytes;
+    let at = analysis.timeline.peak();
+    let peak = analysis.timeline.allocated.value(at);
+    let over = peak.checked_sub(limit).filter(|over| *over > 0)?;
+    let (peak, limit, gap) = (size(peak), size(limit), size(over));
+    Some(Finding {
+        kind: Kind::OverLimit,
+        at,
+        bytes: over,
+        what: Localized::both(
+            format!("峰值 {peak} 超出上限 {limit}：在这个上限下会 OOM"),
+            format!("the peak of {peak} is over the limit of {limit}: under it this run ends in an OOM"),
+        ),
+        why: Localized::both(
+            format!("峰值时在用的比上限多 {gap}，换分配器设置省不出来"),
+            format!("{gap} more are in use at the peak than are allowed; no setting of the allocator saves that"),
+        ),
+    })
 }
 
 fn oom(oom: &Oom) -> Finding {

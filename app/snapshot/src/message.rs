@@ -20,14 +20,19 @@ pub struct Message {
     pub request: Amount,
     pub capacity: Option<Amount>,
     pub device_free: Amount,
-    /// Of this process, with what is not PyTorch's.
+    /// Of this process, with what is not PyTorch's. The wording before torch 2.1 does not say it.
     pub in_use: Option<Amount>,
     /// The process's own limit.
     pub allowed: Option<Amount>,
     pub allocated: Amount,
+    /// Of the allocated, what lies in private pools (CUDA graphs).
+    pub private: Option<Amount>,
     /// Reserved and not allocated.
     pub inactive: Amount,
 }
+
+/// Private pools hold much from this share of what is allocated on.
+const MUCH: f64 = 0.05;
 
 const UNITS: [(&str, u64); 9] = [
     ("TiB", 1 << 40),
@@ -71,6 +76,21 @@ fn after(text: &str, words: &str) -> Option<Amount> {
     parsed(&format!("{value} {}", unit.trim_end_matches(['.', ',', ';', ')'])))
 }
 
+/// Where NVML tells processes apart, torch lists them by number; one that holds at least what this allocator reserves, and
+/// no second one that does, is this process.
+fn of_process(text: &str) -> Option<Amount> {
+    let allocated = before(text, "is allocated by PyTorch")?;
+    let inactive = before(text, "is reserved by PyTorch but unallocated")?;
+    let (least, slack) = (allocated.bytes.saturating_add(inactive.bytes), allocated.slack + inactive.slack);
+    let each = text.split("Process ").skip(1).filter_map(|part| {
+        let (number, rest) = part.split_once(" has ")?;
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| after(rest, "")).flatten()
+    });
+    let mut own = each.filter(|amount| amount.bytes + amount.slack + slack >= least);
+    own.next().filter(|_| own.next().is_none())
+}
+
 /// Reads the last such error of a text; nothing if there is none with its numbers.
 pub fn read(text: &str) -> Option<Message> {
     let text = &text[text.rfind("Tried to allocate ")?..];
@@ -92,8 +112,9 @@ pub fn read(text: &str) -> Option<Message> {
         // "capacty" stood in torch 2.1.
         capacity: after(text, "total capacity of ").or_else(|| after(text, "total capacty of ")),
         device_free: before(text, "is free")?,
-        in_use: after(text, "this process has "),
+        in_use: after(text, "this process has ").or_else(|| of_process(text)),
         allowed: before(text, "allowed;"),
+        private: before(text, "allocated in private pools"),
         allocated: before(text, "is allocated by PyTorch").or_else(|| after(text, "the allocated memory "))?,
         inactive: before(text, "is reserved by PyTorch but unallocated")?,
     })
@@ -155,6 +176,7 @@ impl Message {
             (Text::new("本进程占用", "held by this process"), self.in_use),
             (Text::new("本进程上限", "allowed to this process"), self.allowed),
             (Text::new("PyTorch 已分配", "allocated by PyTorch"), Some(self.allocated)),
+            (Text::new("其中在私有池", "of it in private pools"), self.private),
             (Text::new("保留而空闲", "reserved and free"), Some(self.inactive)),
         ];
         all.into_iter().filter_map(|(name, amount)| Some((name, amount?.bytes))).collect()
@@ -195,15 +217,74 @@ impl Message {
             ),
             _ => (format!("设备空闲 {free}"), format!("the device had {free} free")),
         };
-        let outside = self.evidence().outside().filter(|bytes| *bytes > 0 && !self.is_capped()).map(size);
-        let (zh_out, en_out) = match outside {
-            Some(bytes) => (format!("；别的进程占着 {bytes}"), format!("; other processes held {bytes}")),
-            None => (String::new(), String::new()),
-        };
+        let (zh_out, en_out) = self.beside();
         Localized::both(
             format!("申请 {request}；{zh}；分配器保留 {reserved}，其中空闲 {inactive}{zh_out}"),
             format!("{request} was wanted; {en}; {reserved} reserved, of it {inactive} free{en_out}"),
         )
+    }
+
+    /// What lies on the card beside the allocator: this process's own part, that of others, and what cannot be told.
+    fn beside(&self) -> (String, String) {
+        let (mut zh, mut en) = (String::new(), String::new());
+        let reserved = self.reserved();
+        if let Some(own) = self.in_use.map(|in_use| in_use.bytes.saturating_sub(reserved)).filter(|own| *own > 0) {
+            zh += &format!("；本进程在分配器之外占 {}（上下文、别的库）", size(own));
+            en += &format!("; this process holds {} outside the allocator (context, other libraries)", size(own));
+        }
+        let slack = |amount: Option<Amount>| amount.map_or(0, |amount| amount.slack);
+        let outside = self.evidence().outside().filter(|_| !self.is_capped());
+        match (outside, self.in_use) {
+            // The digits that the text leaves out are no other process.
+            (Some(bytes), Some(_)) if bytes > slack(self.capacity) + slack(self.in_use) + self.device_free.slack => {
+                zh += &format!("；别的进程占着 {}", size(bytes));
+                en += &format!("; other processes held {}", size(bytes));
+            }
+            (Some(bytes), None) if bytes > 0 => {
+                zh += &format!("；分配器之外还有 {}：本进程的上下文和别的进程各占多少，这段文字没有说", size(bytes));
+                en += &format!(
+                    "; {} lie outside the allocator: how much of it is this process's context and how much other \
+                     processes', this text does not say",
+                    size(bytes)
+                );
+            }
+            _ => {}
+        }
+        if let Some(private) = self.private.filter(|_| self.holds_private()) {
+            zh += &format!(
+                "；已分配的里面 {} 在私有池里（CUDA Graphs），那些池空着的部分别处用不上",
+                size(private.bytes)
+            );
+            en += &format!(
+                "; of the allocated, {} lie in private pools (CUDA graphs): what those pools have free serves nobody else",
+                size(private.bytes)
+            );
+        }
+        if let Some(allowed) = self.too_little() {
+            zh += &format!(
+                "；只许用 {}，却已保留 {}：上限是后来才调低的，或这段文字拼错了",
+                size(allowed),
+                size(reserved)
+            );
+            en += &format!(
+                "; {} allowed, and yet {} reserved: the limit was lowered afterwards, or the text is put together wrongly",
+                size(allowed),
+                size(reserved)
+            );
+        }
+        (zh, en)
+    }
+
+    /// Private pools hold a good part of what is in use: their free bytes are nobody else's.
+    pub fn holds_private(&self) -> bool {
+        self.private.is_some_and(|private| private.bytes as f64 >= MUCH * self.allocated.bytes.max(1) as f64)
+    }
+
+    /// The process's limit, where more is reserved than it allows.
+    pub fn too_little(&self) -> Option<u64> {
+        let allowed = self.allowed?;
+        let slack = allowed.slack + self.allocated.slack + self.inactive.slack;
+        (self.reserved() > allowed.bytes + slack).then_some(allowed.bytes)
     }
 
     fn first(&self) -> Localized {
@@ -224,6 +305,17 @@ impl Message {
                 "录一份快照（torch.cuda.memory._dump_snapshot()），看谁占着，再减小它",
                 "record a snapshot (torch.cuda.memory._dump_snapshot()), see who holds it, and make that smaller",
             ),
+        };
+        let is_pooled = self.holds_private() && matches!(self.cause(), Cause::Fragmentation | Cause::FitsNow);
+        let (zh, en) = match is_pooled {
+            true => (
+                format!("{zh}。先看私有池：空闲的若在它们里面，别的申请用不上，减少 CUDA Graphs 或让它们共用一个池"),
+                format!(
+                    "{en}. Look at the private pools first: what is free in them serves no other request; capture fewer \
+                     CUDA graphs, or let them share a pool"
+                ),
+            ),
+            false => (zh.to_owned(), en.to_owned()),
         };
         if self.is_capped() {
             return Localized::both(
@@ -255,6 +347,46 @@ mod tests {
         }
     }
 
+    fn english(text: &str) -> Vec<String> {
+        let told = read(text).unwrap().told();
+        told.into_iter()
+            .map(|(_, text)| text.en.unwrap().replace('\u{202f}', " ").replace('\u{a0}', " ").replace('\u{2009}', " "))
+            .collect()
+    }
+
+    /// 22.52 GiB in use less 22.05 GiB reserved is this process's own; 23.65 − 1.12 − 22.52 = 0.01 GiB is what three
+    /// rounded numbers leave out.
+    #[test]
+    fn what_lies_beside_the_allocator_is_told_apart() {
+        let text = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of \
+                    23.65 GiB of which 1.12 GiB is free. Process 1234 has 22.52 GiB memory in use. Of the allocated memory \
+                    18.10 GiB is allocated by PyTorch, and 3.95 GiB is reserved by PyTorch but unallocated.";
+        let told = english(text);
+        assert!(told[1].contains("this process holds 481 MiB outside the allocator"), "{told:?}");
+        assert!(!told[1].contains("other processes"), "{told:?}");
+        // A second process that is too small to be this one.
+        let two = text.replace("memory in use. Of", "memory in use. Process 99 has 3.00 GiB memory in use. Of");
+        let two = two.replace("23.65 GiB of", "26.65 GiB of");
+        let told = english(&two);
+        assert!(told[1].contains("holds 481 MiB") && told[1].contains("other processes held 3.01 GiB"), "{told:?}");
+        // Two that could be: nobody knows which.
+        let told = english(&two.replace("3.00 GiB memory", "22.60 GiB memory"));
+        assert!(told[1].contains("this text does not say"), "{told:?}");
+    }
+
+    #[test]
+    fn private_pools_and_a_limit_below_what_is_reserved_are_told() {
+        let text = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 3 has a total capacity of \
+                    79.15 GiB of which 8.00 MiB is free. Including non-PyTorch memory, this process has 79.14 GiB memory in \
+                    use. 12.00 GiB allowed; Of the allocated memory 5.10 GiB is allocated by PyTorch, with 300.00 MiB \
+                    allocated in private pools (e.g., CUDA Graphs), and 70.95 GiB is reserved by PyTorch but unallocated.";
+        let (message, told) = (read(text).unwrap(), english(text));
+        assert_eq!(message.private.unwrap().bytes, 300 << 20);
+        assert_eq!(message.too_little(), Some(12 << 30));
+        assert!(told[1].contains("12 GiB allowed, and yet 76 GiB reserved"), "{told:?}");
+        assert!(told[1].contains("300 MiB lie in private pools") && told[2].contains("private pools"), "{told:?}");
+    }
+
     /// The wording before torch 2.1.
     #[test]
     fn the_older_wording_is_read_too() {
@@ -265,6 +397,14 @@ mod tests {
         assert_eq!((message.request.bytes, message.device_free.bytes), (2 << 30, 1 << 30));
         assert_eq!((message.reserved(), message.inactive.bytes), (14 << 30, 3 << 30));
         assert_eq!(message.cause(), Cause::Fragmentation);
+        // 15.90 − 1.00 − 14.00: of whom is not in the text.
+        assert!(
+            english(text)[1].contains("0.9 GiB lie outside the allocator")
+                || english(text)[1].contains("922 MiB lie outside the allocator"),
+            "{:?}",
+            english(text)
+        );
+        assert!(english(text)[1].contains("this text does not say"));
         assert_eq!(read("CUDA out of memory."), None);
         assert_eq!(read("Tried to allocate  "), None);
     }

@@ -150,7 +150,7 @@ fn what_is_no_snapshot_is_2_with_its_place() {
         (&["snapshot", &cut], "the file ends at byte 5000"),
         (&["snapshot", &good, "--replay", "max_split_size_mb:3"], "above the large segment"),
         (&["snapshot", &good, "--replay", "expandable:True"], "the setting = expandable is not allowed"),
-        (&["snapshot", &good, "--device", "7"], "it must be from 0 to 0"),
+        (&["snapshot", &good, "--device", "7"], "it has device 0 only"),
         (&["snapshot", &good, "--top", "0"], "a whole number from 1"),
         (&["snapshot", &good, "--limit", "3"], "a size with its unit"),
         (&["snapshot"], "required"),
@@ -161,6 +161,59 @@ fn what_is_no_snapshot_is_2_with_its_place() {
         assert!(answer.err.contains(says), "{args:?}: {}", answer.err);
         assert!(answer.out.is_empty(), "{args:?}: {}", answer.out);
     }
+}
+
+/// 1.32 GiB do not fit into 1 GiB: that is what the run is stopped for.
+#[test]
+fn a_peak_over_the_given_limit_is_a_finding() {
+    let file = data("snapshots/mlp_adam.pickle.gz");
+    let answer = vramlab(&["snapshot", &file, "--limit", "1GiB", "--lang", "en"]);
+    assert_eq!(answer.code, Some(1), "{}", answer.err);
+    assert!(words(&answer.out).contains("Finding the peak of 1.32 GiB is over the limit of 1 GiB"), "{}", answer.out);
+    let json = vramlab(&["--json", "snapshot", &file, "--limit", "1GiB"]).json();
+    assert_eq!(json["findings"][0]["kind"], "over_limit");
+    assert_eq!(vramlab(&["snapshot", &file, "--limit", "2GiB"]).code, Some(0));
+}
+
+/// What cannot be opened says so in the reader's language; a program is called no snapshot.
+#[test]
+fn what_cannot_be_opened_is_told_in_chinese_too() {
+    let file = data("snapshots/mlp_adam.pickle.gz");
+    let dir = tempfile::tempdir().unwrap();
+    let elf = dir.path().join("ls");
+    std::fs::write(&elf, b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0").unwrap();
+    for (args, zh) in [
+        (vec!["snapshot", "nofile.pickle", "--lang", "zh"], "nofile.pickle：没有这个文件"),
+        (vec!["snapshot", &file, "--limit", "0", "--lang", "zh"], "--limit 0 不是一个上限"),
+        (vec!["snapshot", elf.to_str().unwrap(), "--lang", "zh"], "不是显存快照"),
+        (vec!["snapshot", elf.to_str().unwrap(), "--lang", "en"], "not a memory snapshot"),
+    ] {
+        let answer = vramlab(&args);
+        assert_eq!(answer.code, Some(2), "{}{}", answer.out, answer.err);
+        assert!(answer.err.contains(zh), "{}", answer.err);
+    }
+}
+
+/// A message comes by standard input too; among ranks it is named as what it is.
+#[test]
+fn a_pasted_message_is_read_from_standard_input() {
+    let text = "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 10.76 GiB total capacity; 9.72 GiB \
+                already allocated; 5.56 MiB free; 9.79 GiB reserved in total by PyTorch)";
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = crate::program::command(dir.path());
+    command.args(["snapshot", "-", "--lang", "en"]).stdin(std::process::Stdio::piped());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), text.as_bytes()).unwrap();
+    let answer: crate::program::Answer = child.wait_with_output().unwrap().into();
+    assert_eq!(answer.code, Some(1), "{}", answer.err);
+    assert!(words(&answer.out).contains("this text does not say"), "{}", answer.out);
+    let path = dir.path().join("oom.txt");
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    let ranks = vramlab(&["snapshot", "--ranks", path, path, "--lang", "en"]);
+    assert_eq!(ranks.code, Some(2), "{}", ranks.out);
+    assert!(ranks.err.contains("oom.txt: text that PyTorch printed, not a memory snapshot"), "{}", ranks.err);
 }
 
 /// S5: what people drop instead.

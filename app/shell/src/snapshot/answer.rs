@@ -36,6 +36,7 @@ const AT_OOM: Text = Text::new(
 const ROLE: Text = Text::new("{name} {size}", "{name} {size}");
 const AND: Text = Text::new("，", ", ");
 const OOM: Text = Text::new("显存不足 · ", "out of memory · ");
+const OVER: Text = Text::new("放不下 · ", "does not fit · ");
 const LEAKS: Text = Text::new("疑似泄漏 · ", "suspected leak · ");
 const GROWS: Text = Text::new("逐步增长 · ", "it grows · ");
 const WHAT_IF: Text = Text::new("换个设置会保留多少", "What other settings would have reserved");
@@ -232,6 +233,7 @@ fn findings_ui(
     for finding in answers.findings.iter().take(4) {
         let (tone, word) = match finding.kind {
             Kind::Oom => (Verdict::Bad, OOM),
+            Kind::OverLimit => (Verdict::Bad, OVER),
             Kind::LeakSuspect => (Verdict::Caution, LEAKS),
             Kind::Growth => (Verdict::Caution, GROWS),
         };

@@ -15,6 +15,7 @@ const CHAPTER: Text = Text::new("第 18 章：逐词读这条报错", "Chapter 1
 const HELP: Text = Text::new("训练 OOM 怎么办", "What to do about an OOM in training");
 const OTHER: Text = Text::new("换一份", "Another");
 const OUTSIDE: Text = Text::new("别的进程", "others");
+const BESIDE: Text = Text::new("分配器之外（本进程的上下文、别的进程）", "outside the allocator (context, others)");
 const CONTEXT: Text = Text::new("本进程的 CUDA 上下文等", "this process besides PyTorch");
 const ALLOCATED: Text = Text::new("已分配", "allocated");
 const INACTIVE: Text = Text::new("保留而空闲", "reserved, free");
@@ -102,7 +103,8 @@ fn stretches(message: &Message) -> Option<(Text, u64, Vec<Stretch>)> {
     let others = capacity.saturating_sub(held.saturating_add(context).saturating_add(free));
     let others = if others > slack { others } else { 0 };
     let all = [
-        (OUTSIDE, others, Look::Others),
+        // Without this process's own figure nobody knows whose it is.
+        (if message.in_use.is_some() { OUTSIDE } else { BESIDE }, others, Look::Others),
         (CONTEXT, context, Look::Context),
         (ALLOCATED, allocated, Look::Allocated),
         (INACTIVE, inactive, Look::Inactive),

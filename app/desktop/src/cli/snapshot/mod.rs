@@ -9,8 +9,9 @@ mod together;
 mod words;
 
 use super::Exit;
-use super::fault::Fault;
+use super::fault::{Fault, of_system};
 use super::say::Say;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use vramlab_alloc::caching::Config;
 use vramlab_snapshot::analysis::{Cache, cache};
@@ -31,7 +32,7 @@ const BARE_ROWS: usize = 5;
 #[derive(clap::Args)]
 pub struct Args {
     /// A pickle of `torch.cuda.memory._snapshot()`, plain, .gz or .zst; also `memory_summary()` text, `memory_stats()` JSON.
-    /// Two are compared, more are the ranks of a job; a folder stands for the pickles in it.
+    /// Two are compared, more are the ranks of a job; a folder stands for the pickles in it, - for standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Rows of the table.
@@ -51,8 +52,8 @@ pub struct Args {
     #[arg(long, value_enum, value_name = "MOMENT")]
     at: Option<together::Moment>,
     /// What the process was allowed, which no snapshot says: `3GiB` (the OOM's message has it as "allowed").
-    #[arg(long, value_name = "SIZE", value_parser = limit)]
-    limit: Option<u64>,
+    #[arg(long, value_name = "SIZE")]
+    limit: Option<String>,
     /// Your own roles: a text with `train.py:79 = kv_cache` or `/regex/ = activation` a line.
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
@@ -73,10 +74,10 @@ impl Loaded {
 }
 
 /// `3GiB`, bytes.
-fn limit(text: &str) -> Result<u64, String> {
+fn limit(text: &str, say: &Say) -> Result<u64, Fault> {
     vramlab_snapshot::message::amount(text)
         .filter(|bytes| *bytes > 0)
-        .ok_or_else(|| "a size with its unit, such as 3GiB or 640MiB".to_owned())
+        .ok_or_else(|| Fault::usage(say.text(NO_LIMIT).replace("{}", text)).help(say.text(A_LIMIT)))
 }
 
 /// At least one row.
@@ -153,11 +154,12 @@ impl Answer {
 
 pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
     let rules = args.rules.as_deref().map(|path| rules(path, say)).transpose()?.unwrap_or_default();
-    let options = Options { rules, limit: args.limit, ..Options::default() };
+    let limit = args.limit.as_deref().map(|text| limit(text, say)).transpose()?;
+    let options = Options { rules, limit, ..Options::default() };
     let files = with_folders(&args.files, say.lang)?;
     let [path] = files.as_slice() else { return several(args, &files, &options, say) };
     let settings = settings(&args.replay, say.lang)?;
-    let (name, bytes) = bytes_of(path)?;
+    let (name, bytes) = bytes_of(path, say.lang)?;
     if let Some(table) = explain::table(&bytes) {
         explain::tell(&table, &name, say);
         return Ok(Exit::Fine);
@@ -184,7 +186,11 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
 /// Two are compared, more are ranks.
 fn several(args: &Args, files: &[PathBuf], options: &Options, say: &Say) -> anyhow::Result<Exit> {
     let load = |path: &PathBuf| -> anyhow::Result<Loaded> {
-        let (name, bytes) = bytes_of(path)?;
+        let (name, bytes) = bytes_of(path, say.lang)?;
+        if explain::table(&bytes).is_some() || message::of(&bytes).is_some() {
+            let what = say.text(ALONE).replace("{}", &name);
+            return Err(Fault::usage(what).help(say.text(OPENS).replace("{}", &name)).into());
+        }
         let snapshot = read(&bytes, LIMIT).map_err(|error| unreadable(path, &bytes, &error, say))?;
         let device = device(&snapshot, args.device, say.lang)?;
         let analysis = Analysis::of(&snapshot, device, options);
@@ -215,7 +221,8 @@ fn with_folders(given: &[PathBuf], lang: Lang) -> Result<Vec<PathBuf>, Fault> {
             out.push(path.clone());
             continue;
         }
-        let inside = std::fs::read_dir(path).map_err(|error| Fault::usage(format!("{error}: {}", path.display())))?;
+        let inside = std::fs::read_dir(path)
+            .map_err(|error| Fault::usage(format!("{}: {}", path.display(), of_system(&error, lang))))?;
         let mut inside: Vec<PathBuf> = inside.flatten().map(|entry| entry.path()).collect();
         inside.retain(|path| path.is_file() && path.to_string_lossy().contains(".pickle"));
         if inside.is_empty() {
@@ -227,15 +234,24 @@ fn with_folders(given: &[PathBuf], lang: Lang) -> Result<Vec<PathBuf>, Fault> {
     Ok(out)
 }
 
-fn bytes_of(path: &Path) -> Result<(String, Vec<u8>), Fault> {
+/// A file's name and bytes; `-` is standard input, where a message can be pasted.
+fn bytes_of(path: &Path, lang: Lang) -> Result<(String, Vec<u8>), Fault> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| Fault::usage(format!("{error}: {name}")))?;
+    let colon = if lang == Lang::Zh { "：" } else { ": " };
+    let fault = |error: std::io::Error| Fault::usage(format!("{name}{colon}{}", of_system(&error, lang)));
+    if name == "-" {
+        let mut bytes = Vec::new();
+        let most = LIMIT as u64;
+        std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(fault)?;
+        return Ok((Text::new("标准输入", "standard input").get(lang).to_owned(), bytes));
+    }
+    let bytes = std::fs::read(path).map_err(fault)?;
     Ok((name, bytes))
 }
 
 /// The reader's rules; every slip with its place.
 fn rules(path: &Path, say: &Say) -> Result<Vec<Rule>, Fault> {
-    let (name, bytes) = bytes_of(path)?;
+    let (name, bytes) = bytes_of(path, say.lang)?;
     let text = String::from_utf8_lossy(&bytes);
     vramlab_snapshot::rules::parse(&text).map_err(|errors| {
         let lines: Vec<String> = errors.iter().take(8).map(|error| error.text(say.lang)).collect();
@@ -284,6 +300,14 @@ fn device(snapshot: &Snapshot, asked: Option<usize>, lang: Lang) -> Result<usize
     }
 }
 
+const NO_LIMIT: Text = Text::new("--limit {} 不是一个上限", "--limit {} is no limit");
+const A_LIMIT: Text =
+    Text::new("大于 0 的大小，带单位：3GiB 或 640MiB", "a size with its unit, above 0: 3GiB or 640MiB");
+const ALONE: Text = Text::new(
+    "{}：是 PyTorch 打印的文字，不是显存快照；并排比较的要都是快照",
+    "{}: text that PyTorch printed, not a memory snapshot; only snapshots stand side by side",
+);
+const OPENS: Text = Text::new("单独打开：vramlab snapshot {}", "open it alone: vramlab snapshot {}");
 const NO_DEVICE: Text = Text::new(
     "--device {n}：这份快照里没有这个设备，要在 0 到 {most} 之间",
     "--device {n} is not in this snapshot; it must be from 0 to {most}",
@@ -340,6 +364,11 @@ fn unreadable(path: &Path, bytes: &[u8], error: &vramlab_snapshot::ReadError, sa
             });
             fault.help(holds.unwrap_or_else(|| vramlab_shell::intake::in_a_line(&sniffed, say.lang)))
         }
-        _ => fault.help(vramlab_shell::intake::in_a_line(&sniffed, say.lang)),
+        _ => {
+            let why = error.told();
+            let (open, close) = if say.lang == Lang::Zh { ("（", "）") } else { (" (", ")") };
+            Fault::usage(format!("{name}: {is_not}{open}{}{close}", why.get(say.lang)))
+                .help(vramlab_shell::intake::in_a_line(&sniffed, say.lang))
+        }
     }
 }
