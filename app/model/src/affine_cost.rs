@@ -36,7 +36,7 @@ impl Model for AffineCost {
     fn answer() -> Vec<FieldSpec> {
         let num = |key, most, zh, en| FieldSpec::num(key, "1", 0.0, most, Text::new(zh, en));
         vec![
-            num("total", MOST * MOST, "合计", "The total"),
+            num("total", 2.0 * MOST * MOST, "合计", "The total"),
             num("fixed_share", 1.0, "固定部分占多少", "The share of the fixed part").optional(),
             num("even_amount", MOST * MOST, "到这个量，两部分相等", "The amount at which both parts are equal")
                 .optional(),

@@ -66,7 +66,7 @@ impl Model for KeepRecomputeOffload {
     }
 
     fn answer() -> Vec<FieldSpec> {
-        let ms = |key, zh, en| FieldSpec::num(key, "ms", 0.0, 1e15, Text::new(zh, en));
+        let ms = |key, zh, en| FieldSpec::num(key, "ms", 0.0, 1e25, Text::new(zh, en));
         vec![
             ms("layer_ms", "一层的时间", "Time of a layer"),
             ms("recompute_ms", "重算多花", "What recomputing adds"),

@@ -81,7 +81,7 @@ impl Model for AttentionIo {
     }
 
     fn answer() -> Vec<FieldSpec> {
-        let bytes = |key, zh, en| FieldSpec::num(key, "B", 0.0, 1e18, Text::new(zh, en));
+        let bytes = |key, zh, en| FieldSpec::num(key, "B", 0.0, 1e25, Text::new(zh, en));
         vec![
             bytes("naive_bytes", "分数矩阵写出再读回", "Scores and probabilities written and read"),
             bytes("tiled_bytes", "分块，缓存不帮忙", "In tiles, with no help of a cache"),
@@ -89,7 +89,7 @@ impl Model for AttentionIo {
             FieldSpec::num("ratio", "1", 0.0, 1e9, Text::new("朴素 ÷ 分块", "Naive over tiled")).optional(),
             bytes("score_bytes", "朴素做法要存的分数矩阵", "Scores that the naive way keeps"),
             bytes("stats_bytes", "分块做法另存的统计量", "Statistics that the tiled way keeps"),
-            FieldSpec::num("flop", "FLOP", 0.0, 1e18, Text::new("两次矩阵乘的计算量", "Sums of both products")),
+            FieldSpec::num("flop", "FLOP", 0.0, 1e25, Text::new("两次矩阵乘的计算量", "Sums of both products")),
         ]
     }
 

@@ -24,8 +24,8 @@ use vramlab_units::{Args, FieldError, FieldSpec, Lang, Map, Text};
 
 const CASE: Text = Text::new("案例", "Case");
 const CARD: Text = Text::new("卡", "Card");
-/// Memory sizes that cards are sold with, GB.
-const CARDS: [f64; 9] = [8.0, 12.0, 16.0, 24.0, 40.0, 48.0, 80.0, 96.0, 141.0];
+/// Memory sizes that cards are sold with, GB; the last is what CUDA reports of an H200, which is sold with 141.
+const CARDS: [f64; 9] = [8.0, 12.0, 16.0, 24.0, 40.0, 48.0, 80.0, 96.0, 150.1];
 const BATCHES: [f64; 9] = [8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0];
 
 /// See the module's docs.
@@ -50,7 +50,10 @@ impl CaseCapacity {
             controls::choice(flow, tokens, CASE.get(lang), &mut next.case, &cases);
         });
         controls::row(ui, tokens, |flow| {
-            stops(flow, tokens, CARD.get(lang), &mut next.card_gb, &CARDS, "GB");
+            let card = next.card_gb;
+            let slider =
+                Slider::new(CARD.get(lang), &mut next.card_gb, 4.0..=card.max(150.1)).stops(&CARDS).width(88.0);
+            flow.item(|ui| slider.shown(|number| with_unit(number, "GB")).show(ui, tokens));
             match next.case {
                 Case::Training => training_ui(flow, tokens, lang, &mut next),
                 Case::Serving => serving_ui(flow, tokens, lang, &mut next),
@@ -269,12 +272,14 @@ mod tests {
         }
     }
 
-    /// The vector of 103 requests: 16.06 GB of weights, 2 and 1 GB beside them, 0.92 of 141 GB.
+    /// 16.06 GB of weights, 2 and 1 GB beside them: 0.92 of 141 GB hold 103 requests, of the 150.1 GB that CUDA reports of
+    /// an H200 110, and 108 at a share of 0.9.
     #[test]
     fn a_server_of_one_card() {
-        let view = open(&[("case", "serving".into()), ("card_gb", 141.into())]);
-        let pool = view.question.served().pool.unwrap();
-        assert_eq!(pool.concurrency.floor(), 103.0);
+        for (card, util, requests) in [(141.0, 0.92, 103.0), (150.1, 0.92, 110.0), (150.1, 0.9, 108.0)] {
+            let view = open(&[("case", "serving".into()), ("card_gb", card.into()), ("util", util.into())]);
+            assert_eq!(view.question.served().pool.unwrap().concurrency.floor(), requests);
+        }
         let small = open(&[("case", "serving".into()), ("card_gb", 24.into()), ("model", "llama2_13b".into())]);
         assert!(small.question.served().pool.is_err());
     }

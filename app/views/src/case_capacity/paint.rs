@@ -4,7 +4,7 @@ use super::layout::Geometry;
 use super::question::{Bar, GB, Look, Part};
 use super::words;
 use crate::ink;
-use egui::{Align2, CornerRadius, Painter, Rect, StrokeKind, pos2, vec2};
+use egui::{Align2, CornerRadius, Painter, Rangef, Rect, StrokeKind, pos2, vec2};
 use vramlab_kit::paint::{Area, area, hatch};
 use vramlab_kit::{Axis, Mark, Spread, Tokens, Type};
 use vramlab_units::show::number;
@@ -44,13 +44,14 @@ impl Scene<'_> {
         let vessel = geometry.span(idx, 0.0, self.card).intersect(rect);
         painter.rect_filled(vessel, CornerRadius::same(4), tokens.sunken);
         let mut from = 0.0;
-        let mut taken = f32::NEG_INFINITY;
+        let mut spans = Vec::new();
         for (part_idx, part) in bar.parts.iter().enumerate() {
             let span = geometry.span(idx, from, from + part.bytes);
             self.part(span, part, self.hovered == Some((idx, part_idx)));
-            taken = self.label(span, part, taken);
+            spans.push((span, part));
             from += part.bytes;
         }
+        self.labels(spans);
         if bar.used() > self.card {
             let over = geometry.span(idx, self.card, bar.used());
             hatch(painter, over, tokens.px(6.0), tokens.stroke(1.4, tokens.bad), false);
@@ -85,23 +86,36 @@ impl Scene<'_> {
         }
     }
 
-    /// The name of a part below it, where there is room; returns how far right it reaches.
-    fn label(&self, span: Rect, part: &Part, taken: f32) -> f32 {
+    /// The names of parts below them, the largest first: where room is short, the smallest go without.
+    fn labels(&self, mut spans: Vec<(Rect, &Part)>) {
+        spans.sort_by(|a, b| b.1.bytes.total_cmp(&a.1.bytes));
+        let mut taken: Vec<Rangef> = Vec::new();
+        for (span, part) in spans {
+            taken.extend(self.label(span, part, &taken));
+        }
+    }
+
+    /// The name of a part and its size, unless something stands there; returns what they take.
+    fn label(&self, span: Rect, part: &Part, taken: &[Rangef]) -> Option<Rangef> {
         let Self { painter, tokens, lang, .. } = self;
         let (name, size) = (part.name.get(*lang), words::size(part.bytes));
         let font = tokens.font(Type::Small);
         let mono = tokens.font(Type::MonoSmall);
         let wide = ink::text_width(painter, name, font.clone()).max(ink::text_width(painter, &size, mono.clone()));
-        let is_room = span.left() >= taken && span.left() + wide <= self.geometry.rect.right();
+        // A label that would leave the figure ends at its edge.
+        let left = span.left().min(self.geometry.rect.right() - wide);
+        let place = Rangef::new(left, left + wide);
+        let gap = tokens.space.s;
+        let is_room = taken.iter().all(|other| place.max + gap <= other.min || other.max + gap <= place.min);
         if !is_room || part.bytes <= 0.0 || span.width() < wide.min(tokens.px(22.0)) {
-            return taken;
+            return None;
         }
-        let at = span.left_bottom() + vec2(0.0, tokens.px(3.0));
+        let at = pos2(left, span.bottom() + tokens.px(3.0));
         let ground = tokens.surface;
         let first = ink::text_on(painter, at, Align2::LEFT_TOP, name, font, tokens.ink, ground);
         let below = pos2(at.x, first.bottom() - 1.0);
         ink::text_on(painter, below, Align2::LEFT_TOP, size, mono, tokens.muted, ground);
-        span.left() + wide + tokens.space.s
+        Some(place)
     }
 
     /// A recorded total: a solid mark across the bar, a dot, its word beside it.

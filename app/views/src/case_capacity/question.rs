@@ -46,7 +46,7 @@ pub const LLMS: [Llm; 3] = [
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     pub case: Case,
-    pub card_gb: u64,
+    pub card_gb: f64,
     pub batch: u64,
     pub is_amp: bool,
     pub llm: usize,
@@ -152,7 +152,7 @@ impl Question {
         let flag = |key, zh, en| FieldSpec::new(key, "", FieldKind::Bool, Text::new(zh, en));
         vec![
             words("case", &cases, "training", Text::new("哪个案例", "Which case")),
-            int("card_gb", "GB", 4, 1000, 24, "卡的显存", "Memory of the card"),
+            FieldSpec::num("card_gb", "GB", 4.0, 1000.0, Text::new("卡的显存", "Memory of the card")).default_value(24),
             int("batch", "1", 1, 2048, 64, "训练：批大小", "Training: batch"),
             flag("amp", "训练：autocast 加 channels-last", "Training: autocast and channels-last").default_value(false),
             words("model", &llms, "llama3_8b", Text::new("服务：模型", "Serving: model")),
@@ -174,7 +174,7 @@ impl Question {
         let find = |key: &str, ids: &[&str]| ids.iter().position(|id| *id == args.text(key)).unwrap_or_default();
         Ok(Self {
             case: Case::ALL[find("case", &Case::ALL.map(Case::id))],
-            card_gb: args.uint("card_gb"),
+            card_gb: args.num("card_gb"),
             batch: args.uint("batch"),
             is_amp: args.flag("amp"),
             llm: find("model", &LLMS.map(|llm| llm.id)),
@@ -191,7 +191,7 @@ impl Question {
     pub fn params(&self) -> Map {
         let pairs: [(&str, Value); 12] = [
             ("case", self.case.id().into()),
-            ("card_gb", self.card_gb.into()),
+            ("card_gb", whole(self.card_gb)),
             ("batch", self.batch.into()),
             ("amp", self.is_amp.into()),
             ("model", LLMS[self.llm].id.into()),
@@ -207,7 +207,7 @@ impl Question {
     }
 
     pub fn card(&self) -> f64 {
-        self.card_gb as f64 * GB
+        self.card_gb * GB
     }
 
     pub fn bars(&self) -> Result<Vec<Bar>, FieldError> {
@@ -287,6 +287,11 @@ impl Question {
         }
         Bar { name: Text::new("服务进程", "the server"), parts, measured: None }
     }
+}
+
+/// A number as an address has it: 24, not 24.0.
+fn whole(number: f64) -> Value {
+    if number.fract() == 0.0 { Value::from(number as i64) } else { Value::from(number) }
 }
 
 pub fn ask(pairs: &[(&str, Value)]) -> Map {

@@ -48,6 +48,8 @@ pub struct KvPages {
     play: Steps,
     shown: (u64, Shown),
     history: History,
+    /// The furthest step shown: the curve goes no further, so that it tells no prediction.
+    seen: u64,
     picked: usize,
 }
 
@@ -80,7 +82,7 @@ impl KvPages {
         let history =
             History { reserved: history(question, Policy::Reserved), paged: history(question, Policy::Paged) };
         let play = Steps::new(step as usize + 1, N_STEPS as usize + 1, STEPS_PER_SEC);
-        Self { question, play, shown: (step, shown(question, step)), history, picked }
+        Self { question, play, shown: (step, shown(question, step)), history, seen: step, picked }
     }
 
     fn step(&self) -> u64 {
@@ -146,6 +148,7 @@ impl KvPages {
         let step = self.step();
         if step != self.shown.0 {
             self.shown = (step, shown(self.question, step));
+            self.seen = self.seen.max(step);
         }
         Scene {
             painter: &ui.painter_at(rect.expand(tokens.px(6.0))),
@@ -155,6 +158,7 @@ impl KvPages {
             shown: &self.shown.1,
             history: &self.history,
             step,
+            seen: self.seen,
             picked: whose.unwrap_or_else(|| self.shown_request()),
             block_tokens: self.question.block_tokens,
             max_len: self.question.max_len,
@@ -208,7 +212,7 @@ impl View for KvPages {
 
     fn data(&self) -> DataTable {
         let header = ["step", "running, reserved", "running, paged"].map(str::to_owned).to_vec();
-        let rows = self.history.reserved.iter().zip(&self.history.paged).enumerate();
+        let rows = self.history.reserved.iter().zip(&self.history.paged).take(self.seen as usize + 1).enumerate();
         let rows = rows.map(|(step, (a, b))| vec![step.to_string(), a.to_string(), b.to_string()]).collect();
         DataTable { header, rows }
     }
@@ -234,6 +238,19 @@ impl Visualizer for KvPages {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The prediction asks for step 60: at the start of the run neither the curve nor its table goes there.
+    #[test]
+    fn the_curve_goes_as_far_as_the_reader_has() {
+        let at = |step: u64| {
+            let map = [("step".to_owned(), step.into())].into_iter().collect();
+            KvPages::open(&Args::check(&KvPages::fields(), &map).unwrap()).unwrap()
+        };
+        assert_eq!(at(0).data().rows, [["0", "8", "46"]]);
+        let view = at(60);
+        assert_eq!(view.data().rows.last().unwrap(), &["60", "8", "25"]);
+        assert_eq!(view.data().rows.len(), 61);
+    }
 
     #[test]
     fn a_slot_belongs_to_the_request_that_holds_its_page() {

@@ -18,6 +18,8 @@ pub struct Scene<'a> {
     pub shown: &'a Shown,
     pub history: &'a History,
     pub step: u64,
+    /// How far the curve goes.
+    pub seen: u64,
     /// The request whose places are outlined and whose table is shown.
     pub picked: usize,
     pub block_tokens: u64,
@@ -181,7 +183,7 @@ impl Scene<'_> {
         let n_steps = history.paged.len().saturating_sub(1).max(1) as f32;
         let line = |counts: &[u16]| -> Vec<egui::Pos2> {
             let at = |(idx, n): (usize, &u16)| pos2(geometry.x_of_step(idx as f32, n_steps), y_of(f32::from(*n)));
-            counts.iter().enumerate().map(at).collect()
+            counts.iter().take(self.seen as usize + 1).enumerate().map(at).collect()
         };
         let kv = tokens.role(Role::KvCache);
         painter.line(line(&history.paged), tokens.stroke(2.2, kv));
@@ -189,8 +191,12 @@ impl Scene<'_> {
         for (counts, side, color) in
             [(&history.paged, Side::Paged, tokens.ink), (&history.reserved, Side::Reserved, tokens.muted)]
         {
-            // Above its own curve, the upper one over the whole word.
             let idx = (counts.len() as f32 * 0.22) as usize;
+            if self.seen < 2 * idx as u64 {
+                self.curve_end(counts, side, color, geometry.x_of_step(self.seen as f32, n_steps), &y_of);
+                continue;
+            }
+            // Above its own curve, the upper one over the whole word.
             let reach = counts.iter().skip(idx.saturating_sub(20)).take(40).copied().max().unwrap_or(0);
             let (n, dy, anchor) = match side {
                 Side::Paged => (reach, -4.0, Align2::CENTER_BOTTOM),
@@ -200,6 +206,16 @@ impl Scene<'_> {
             ink::text(painter, at, anchor, words::side(side).get(*lang), font.clone(), color);
         }
         self.step_axis(n_steps);
+    }
+
+    /// The name at the end of a curve that has only begun.
+    fn curve_end(&self, counts: &[u16], side: Side, color: Color32, x: f32, y_of: &impl Fn(f32) -> f32) {
+        let Self { painter, tokens, lang, .. } = self;
+        let n = counts.get(self.seen as usize).copied().unwrap_or(0);
+        let anchor = if side == Side::Paged { Align2::LEFT_BOTTOM } else { Align2::LEFT_TOP };
+        let at = pos2(x + tokens.px(7.0), y_of(f32::from(n)));
+        painter.circle_filled(pos2(x, y_of(f32::from(n))), tokens.px(3.0), color);
+        ink::text(painter, at, anchor, words::side(side).get(*lang), tokens.font(Type::Small), color);
     }
 
     /// The step shown, and the ends of the axis.
