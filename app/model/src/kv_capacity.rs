@@ -2,8 +2,8 @@
 //!
 //! Question: the card, the share of it that the server may take, weights, the activations' peak, what else is held; bytes
 //! a token, tokens of a page, the longest request. Answer: the pool, its whole pages, their tokens, the requests.
-//! Assumption: the share is of the whole card, not of what is free, and it covers everything; a page is whole; every
-//! request is as long as it may be.
+//! Assumption: the share is of the whole card as CUDA reports it (an H200, sold with 141 GB, has 150.1), not of what is free,
+//! and it covers everything; a page is whole; every request is as long as it may be.
 //! Source: vLLM, `vllm/config/cache.py` (the meaning of `gpu_memory_utilization`, and 16 tokens a block), and its start-up
 //! log in vllm-project/vllm issues 10517 and 12126.
 //! Errors: weights and activations that leave nothing for the pool; fields out of range.
@@ -66,7 +66,7 @@ impl Model for KvCapacity {
     );
     const SOURCE: &'static str =
         "vllm-project/vllm, vllm/config/cache.py (main, 2026); start-up logs in its issues 10517 and 12126";
-    const EXAMPLE: &'static str = r#"{"total_gb": 141, "util": 0.92, "weights_gb": 16.06, "act_peak_gb": 2, "other_gb": 1,
+    const EXAMPLE: &'static str = r#"{"total_gb": 150.1, "util": 0.92, "weights_gb": 16.06, "act_peak_gb": 2, "other_gb": 1,
         "token_bytes": 131072, "max_len": 8192}"#;
 
     fn question() -> Vec<FieldSpec> {
@@ -77,7 +77,11 @@ impl Model for KvCapacity {
             "Share of the card that the process may take; vLLM's default is 0.92 today and was 0.9",
         );
         vec![
-            gb("total_gb", "整张卡", "The whole card"),
+            gb(
+                "total_gb",
+                "整张卡，按 CUDA 报的：H200 是 150.1",
+                "The whole card as CUDA reports it: 150.1 for an H200",
+            ),
             FieldSpec::num("util", "1", 0.01, 1.0, share).default_value(0.92),
             gb("weights_gb", "权重", "Weights"),
             gb("act_peak_gb", "激活的峰值", "Peak of the activations").default_value(0),
@@ -148,6 +152,21 @@ mod tests {
         let at = llama(0.92);
         assert_eq!((&at["kv_bytes"], &at["tokens"]), (&json!(110_660_000_000_u64), &json!(844_256)));
         assert_eq!(at["requests"], 103);
+    }
+
+    /// What CUDA reports of an H200, 150,109,880,320 B: 0.9 of it less 19.06 GB are 55,331 pages, 0.92 are 56,763.
+    #[test]
+    fn the_share_is_of_what_cuda_reports() {
+        let of = |util: f64| {
+            ask(
+                &json!({"total_gb": 150.109_880_320, "util": util, "weights_gb": 16.06, "act_peak_gb": 2, "other_gb": 1,
+                "token_bytes": 131_072, "max_len": 8192}),
+            )
+        };
+        assert_eq!(
+            [of(0.9), of(0.92)].map(|at| (at["blocks"].clone(), at["requests"].clone())),
+            [(json!(55_331), json!(108)), (json!(56_763), json!(110))]
+        );
     }
 
     /// Start-up logs of vLLM. The pools are printed to two digits in GiB, so blocks agree within that rounding.
