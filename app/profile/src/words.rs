@@ -142,7 +142,9 @@ fn allocations(traced: &Traced, lang: Lang) -> String {
     let mut text = match lang {
         Lang::Zh => format!("程序自己的分配最多 {peak}（{at} 时）：分配 {n} 次，释放 {freed} 次，结束时还有 {end}"),
         Lang::En => {
-            format!("the program's own reach {peak} at {at}: {n} calls, {freed} releases, {end} left at the end")
+            let calls = if live.n_allocs == 1 { "call" } else { "calls" };
+            let releases = if live.n_frees == 1 { "release" } else { "releases" };
+            format!("the program's own reach {peak} at {at}: {n} {calls}, {freed} {releases}, {end} left at the end")
         }
     };
     if let Some(context) = traced.context_bytes {
@@ -212,6 +214,9 @@ fn unseen(profile: &Profile, report: &Report, lang: Lang) -> String {
              cache holds unused, nor contexts from tensors"
         ),
     };
+    if let Some(few) = few(profile, report, lang) {
+        text = format!("{few}{}{text}", if lang == Lang::Zh { "；" } else { "; " });
+    }
     let Some(traced) = &report.traced else { return text };
     if traced.n_lost > 0 {
         let n = show::grouped(traced.n_lost as f64);
@@ -230,17 +235,38 @@ fn unseen(profile: &Profile, report: &Report, lang: Lang) -> String {
     text
 }
 
+/// Fewer samples than this show no peak.
+const FEW: usize = 3;
+
+/// A program that was over before it could be looked at a few times.
+fn few(profile: &Profile, report: &Report, lang: Lang) -> Option<String> {
+    let (n, every) = (report.n_samples, time(profile.interval_us));
+    let samples = if n == 1 { "sample" } else { "samples" };
+    let finer = if profile.interval_us > 1000 {
+        Text::new("；--interval 1ms 看得更密", "; --interval 1ms looks more often").get(lang)
+    } else {
+        ""
+    };
+    (n < FEW).then(|| match lang {
+        Lang::Zh => format!("只有 {n} 个样本，间隔 {every}：上面是看的那一刻的值，不是峰值{finer}"),
+        Lang::En => {
+            format!("{n} {samples} only, {every} apart: the figures are of those moments and no peak{finer}")
+        }
+    })
+}
+
 fn overhead(profile: &Profile, report: &Report, lang: Lang) -> String {
     let sampler = &profile.sampler;
     let share = percent(report.sampler_share);
     let (calibrated, sample) = (time(sampler.calibrated_ns / 1000), time(sampler.sample_ns / 1000));
     let (n, late) = (show::grouped(report.n_samples as f64), sampler.n_late);
+    let samples = if report.n_samples == 1 { "sample" } else { "samples" };
     let mut text = match lang {
         Lang::Zh => format!(
             "采样线程占一个核的 {share}；{n} 个样本，每个 {sample}（开始前校准 {calibrated}），{late} 个迟到；对程序运行时间的影响"
         ),
         Lang::En => format!(
-            "the sampler took {share} of one core; {n} samples of {sample} each ({calibrated} when calibrated before the \
+            "the sampler took {share} of one core; {n} {samples} of {sample} each ({calibrated} when calibrated before the \
              start), {late} of them late; what it does to the program's time "
         ),
     };

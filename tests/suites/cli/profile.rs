@@ -121,6 +121,38 @@ fn wrong_usage_is_2_and_says_what_to_do() {
     assert_eq!(left, ["other.json"]);
 }
 
+/// A run that is over at once: nobody of our name is blamed, and no single look is called a peak.
+#[test]
+fn a_short_run_has_no_peak_and_no_culprit() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..8 {
+        let answer = profile(folder.path(), &["--", "true"], "");
+        assert_eq!(answer.code, Some(0), "{}", answer.err);
+        let host = answer.err.lines().find(|line| line.trim_start().starts_with("host memory")).unwrap_or_default();
+        assert!(!host.contains("vramlab"), "{round}: {}", answer.err);
+        let words = answer.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("only, 20 ms apart") && words.contains("no peak"), "{words}");
+        assert!(!words.contains("; 1 samples"), "{words}");
+    }
+}
+
+#[test]
+fn places_and_cards_that_are_not_there_are_said_before_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |args: &[&str], code: i32, words: &str| {
+        let answer = profile(folder.path(), args, "");
+        assert_eq!(answer.code, Some(code), "{args:?}: {}", answer.err);
+        assert!(answer.err.contains(words) && !answer.err.contains(".tmp"), "{words}: {}", answer.err);
+    };
+    refused(&["--out", "x.txt", "--", "true"], 2, "ends with .json or .json.gz");
+    refused(&["--out", "no/such/run.json", "--", "true"], 2, "--out no/such/run.json: No such file");
+    refused(&["--device", "77", "--", "true"], 3, "--device 77: ");
+    // The folder of the reader's data comes from the environment here, and is not named as if it were needed.
+    refused(&[], 2, "Usage: vramlab profile -- <CMD>");
+    let zh = profile(folder.path(), &["--lang", "zh", "--", "no-such-program"], "");
+    assert!(zh.err.contains("没有程序"), "{}", zh.err);
+}
+
 /// The recorded run with its snapshot: the same figures as in the model's test.
 #[test]
 fn the_recorded_run_is_reconciled_with_its_snapshot() {

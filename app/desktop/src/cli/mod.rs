@@ -106,8 +106,8 @@ pub struct Common {
     /// Logs what the program does to standard error; -vv more.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// Where progress, notebook and settings are kept.
-    #[arg(long, global = true, value_name = "DIR", env = "VRAMLAB_DATA", hide_env_values = true)]
+    /// Where progress, notebook and settings are kept [env: VRAMLAB_DATA].
+    #[arg(long, global = true, value_name = "DIR")]
     pub data: Option<PathBuf>,
 }
 
@@ -204,7 +204,11 @@ fn parse() -> Result<Cli, clap::Error> {
         _ => clap::ColorChoice::Auto,
     };
     let matches = Cli::command().color(choice).try_get_matches()?;
-    Cli::from_arg_matches(&matches)
+    let mut cli = Cli::from_arg_matches(&matches)?;
+    // Not clap's `env`: a usage line would then name the option as if it were needed.
+    let named = || std::env::var_os("VRAMLAB_DATA").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    cli.common.data = cli.common.data.or_else(named);
+    Ok(cli)
 }
 
 /// What belongs in the place of a word that was left out.

@@ -13,4 +13,4 @@ mod sys;
 mod tree;
 mod watch;
 
-pub use watch::{Ask, Watched, plain_us, run};
+pub use watch::{Ask, Watched, missing, plain_us, run};

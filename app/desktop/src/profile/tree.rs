@@ -4,11 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use vramlab_profile::record::Process;
 
+/// A program of our own name that holds less than this is one that has not become its program yet.
+const UNBORN_PAGES: u64 = 64;
 /// More processes than this are not followed, only counted: a build starts thousands.
 const MOST: usize = 256;
 
 pub struct Tree {
     own: u32,
+    own_name: Option<String>,
     page_bytes: u64,
     pub processes: Vec<Process>,
     /// Alive now, with their place in the list.
@@ -21,6 +24,7 @@ impl Tree {
     pub fn new() -> Self {
         Self {
             own: std::process::id(),
+            own_name: name_of(std::process::id()),
             page_bytes: super::sys::page_bytes(),
             processes: Vec::new(),
             alive: BTreeMap::new(),
@@ -58,7 +62,10 @@ impl Tree {
             return;
         }
         // Nothing is to be seen of one that has ended and was not waited for.
-        let Some(name) = name.filter(|_| rss_pages(pid).is_some()) else { return };
+        let Some(pages) = rss_pages(pid) else { return };
+        // Between the start of a program and its first instruction it still has our name, and a page or two.
+        let is_unborn = pid != self.own && pages < UNBORN_PAGES && name == self.own_name;
+        let Some(name) = name.filter(|_| !is_unborn) else { return };
         if self.processes.len() >= MOST {
             self.n_untracked += 1;
             return;

@@ -28,6 +28,11 @@ pub enum Watched {
     Failed(std::io::Error),
 }
 
+/// Why there is no such card.
+pub fn missing(device: u32) -> Option<Localized> {
+    Card::open(device).err()
+}
+
 /// Runs the command and watches it.
 pub fn run(ask: &Ask<'_>) -> std::io::Result<Watched> {
     let mut notes: Vec<Localized> = Vec::new();

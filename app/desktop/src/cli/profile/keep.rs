@@ -1,14 +1,23 @@
 //! Where a recording is written: beside its place first, then moved there whole.
 
-use super::super::fault::Fault;
+use super::super::fault::{Fault, of_system};
 use anyhow::Context as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use vramlab_profile::Profile;
+use vramlab_units::{Lang, Text};
 
 const NAME: &str = "vramlab-profile";
 /// Numbers that are tried for a name that is not given.
 const MOST: usize = 10_000;
+
+/// What a recording's name ends with.
+const ENDS: [&str; 2] = [".json", ".json.gz"];
+const ENDING: Text = Text::new(
+    "--out {}：录制文件的名字以 .json 或 .json.gz 结尾",
+    "--out {}: the name of a recording ends with .json or .json.gz",
+);
+const FOLDER: Text = Text::new("--out {} 是文件夹，要给文件名", "{} is a folder; --out names a file");
 
 /// A file that can be written.
 pub struct Place {
@@ -20,19 +29,26 @@ pub struct Place {
 impl Place {
     /// Opens a file beside the place. Without a given one it is the folder at hand, or, if that cannot be written, the
     /// folder for temporary files.
-    pub fn choose(given: Option<&Path>) -> Result<Self, Fault> {
+    pub fn choose(given: Option<&Path>, lang: Lang) -> Result<Self, Fault> {
         if let Some(path) = given {
+            let fault = |text: Text| Fault::usage(text.get(lang).replace("{}", &path.display().to_string()));
             if path.is_dir() {
-                return Err(Fault::usage(format!("{} is a folder; --out names a file", path.display())));
+                return Err(fault(FOLDER));
+            }
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            if !ENDS.iter().any(|end| name.ends_with(end)) {
+                return Err(fault(ENDING));
             }
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let file = tempfile::NamedTempFile::new_in(folder)
-                .map_err(|error| Fault::usage(format!("--out {}: {error}", path.display())))?;
+                .map_err(|error| Fault::usage(format!("--out {}: {}", path.display(), of_system(&error, lang))))?;
             return Ok(Self { path: Some(path.to_owned()), file });
         }
-        let file = tempfile::NamedTempFile::new_in(".")
-            .or_else(|_| tempfile::NamedTempFile::new())
-            .map_err(|error| Fault::usage(format!("the recording cannot be written anywhere: {error}")))?;
+        let file =
+            tempfile::NamedTempFile::new_in(".").or_else(|_| tempfile::NamedTempFile::new()).map_err(|error| {
+                let what = Text::new("录制写不到任何地方：", "the recording cannot be written anywhere: ").get(lang);
+                Fault::usage(format!("{what}{}", of_system(&error, lang)))
+            })?;
         Ok(Self { path: None, file })
     }
 

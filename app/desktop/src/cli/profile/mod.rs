@@ -8,15 +8,15 @@ mod figures;
 mod keep;
 
 use super::Exit;
-use super::fault::Fault;
+use super::fault::{Fault, of_system};
 use super::layout::{COLUMNS, labelled, plain};
 use super::say::{Ink, Say};
-use crate::profile::{Ask, Watched, plain_us, run as watch};
+use crate::profile::{Ask, Watched, missing, plain_us, run as watch};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use vramlab_profile::record::Compared;
 use vramlab_profile::{Profile, Report, words};
-use vramlab_units::Text;
+use vramlab_units::{Lang, Text};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -65,15 +65,23 @@ fn interval(text: &str) -> Result<Duration, String> {
 
 pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
     if let Some(path) = &args.open {
-        let bytes = std::fs::read(path).map_err(|error| Fault::usage(format!("{error}: {}", path.display())))?;
+        let bytes = std::fs::read(path)
+            .map_err(|error| Fault::usage(format!("{}: {}", path.display(), of_system(&error, say.lang))))?;
         let profile = vramlab_profile::read(&bytes)
             .map_err(|error| Fault::usage(format!("{}: {error}", path.display())).help(MAKE.get(say.lang)))?;
         tell(&profile, args, Some(path), true, say)?;
         return Ok(Exit::Fine);
     }
     // A place that cannot be written is said before a long run, not after it.
-    let place = keep::Place::choose(args.out.as_deref())?;
+    let place = keep::Place::choose(args.out.as_deref(), say.lang)?;
     let device = args.device.or_else(visible).unwrap_or(0);
+    // A card that was asked for by its number must be there.
+    if args.device.is_some() {
+        missing(device).map_or(Ok(()), |why| {
+            let help = Text::new("去掉 --device 就只看主机内存", "without --device only the host's memory is watched");
+            Err(Fault::new(Exit::NoGpu, format!("--device {device}: {}", why.get(say.lang))).help(say.text(help)))
+        })?;
+    }
     let ask = Ask {
         command: &args.command,
         interval: args.interval,
@@ -83,7 +91,7 @@ pub fn run(args: &Args, say: &Say) -> anyhow::Result<Exit> {
     };
     let mut profile = match watch(&ask)? {
         Watched::Done(profile) => profile,
-        Watched::Failed(error) => return Err(not_started(&args.command, &error).into()),
+        Watched::Failed(error) => return Err(not_started(&args.command, &error, say.lang).into()),
     };
     if args.compare && profile.exit.code == Some(0) {
         let plain = plain_us(&args.command)?;
@@ -109,15 +117,25 @@ fn visible() -> Option<u32> {
     std::env::var("CUDA_VISIBLE_DEVICES").ok()?.split(',').next()?.trim().parse().ok()
 }
 
-fn not_started(command: &[String], error: &std::io::Error) -> Fault {
+fn not_started(command: &[String], error: &std::io::Error, lang: Lang) -> Fault {
     let name = command.first().map_or("", String::as_str);
+    let fault = |text: Text| Fault::usage(text.get(lang).replace("{}", name));
     match error.kind() {
-        std::io::ErrorKind::NotFound => Fault::usage(format!("there is no program \"{name}\""))
-            .help("the program and its arguments stand after --, as in `vramlab profile -- python train.py`"),
-        std::io::ErrorKind::PermissionDenied => {
-            Fault::usage(format!("\"{name}\" may not be run")).help("is it a file that is marked as executable?")
+        std::io::ErrorKind::NotFound => {
+            let help = Text::new(
+                "程序和它的参数放在 -- 后面：`vramlab profile -- python train.py`",
+                "the program and its arguments stand after --, as in `vramlab profile -- python train.py`",
+            );
+            fault(Text::new("没有程序 \"{}\"", "there is no program \"{}\"")).help(help.get(lang))
         }
-        _ => Fault::usage(format!("\"{name}\" cannot be started: {error}")),
+        std::io::ErrorKind::PermissionDenied => {
+            let help = Text::new("它是标为可执行的文件吗？", "is it a file that is marked as executable?");
+            fault(Text::new("\"{}\" 不许运行", "\"{}\" may not be run")).help(help.get(lang))
+        }
+        _ => {
+            let what = fault(Text::new("\"{}\" 启动不了：", "\"{}\" cannot be started: ")).what;
+            Fault::usage(format!("{what}{}", of_system(error, lang)))
+        }
     }
 }
 
@@ -164,8 +182,8 @@ fn brief(command: &[String]) -> String {
 fn evidence(profile: &Profile, say: &Say) -> String {
     match (&profile.device, say.lang) {
         (Some(device), _) => format!("{}, {}, {}", device.name, device.driver, profile.date),
-        (None, vramlab_units::Lang::Zh) => format!("没有 GPU，{}", profile.date),
-        (None, vramlab_units::Lang::En) => format!("no GPU, {}", profile.date),
+        (None, Lang::Zh) => format!("没有 GPU，{}", profile.date),
+        (None, Lang::En) => format!("no GPU, {}", profile.date),
     }
 }
 
