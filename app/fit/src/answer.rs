@@ -42,8 +42,9 @@ pub struct Tried {
 /// How far the work can go on this card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Requests at the asked context; tokens of a single request, and those that memory alone would hold.
-    Serve { requests: u64, context: u64, room: u64 },
+    /// Requests at the asked context; tokens of a single request, and those that memory alone would hold; whether the file
+    /// says how many positions the model has.
+    Serve { requests: u64, context: u64, room: u64, is_bounded: bool },
     /// Sequences in one forward pass.
     Train { batch: u64 },
 }
@@ -62,7 +63,7 @@ pub struct Answer {
     pub plan: Option<Plan>,
     /// Where there is no plan or only a slow one: adapters instead of all weights.
     pub instead: Option<Plan>,
-    /// Where there is no plan or only a slow one: the fewest cards that hold the work as it is.
+    /// Where serving does not fit, or training has no plan or only a slow one: the fewest cards that hold the work as it is.
     pub enough: Option<Enough>,
 }
 
@@ -128,7 +129,9 @@ pub fn answer(model: &Model, ask: &Ask) -> Result<Answer, Problem> {
     let plan = if fits == Fits::Yes { None } else { plan::cheapest(model, ask, capacity) };
     let is_open = fits == Fits::No && plan.as_ref().is_none_or(|plan| plan.percent > SLOW_PERCENT);
     let instead = if is_open { instead::adapters(model, ask, capacity) } else { None };
-    let enough = if is_open { instead::cards(model, ask, capacity) } else { None };
+    // For serving the fewest cards are quickly found, and worth knowing beside any plan.
+    let is_quick = fits == Fits::No && matches!(ask.work, Work::Serve(_));
+    let enough = if is_open || is_quick { instead::cards(model, ask, capacity) } else { None };
     let limit = limit(model, ask, &own, capacity);
     Ok(Answer { ask: ask.clone(), sums: own, capacity, fits, limit, levers, plan, instead, enough })
 }
@@ -141,8 +144,9 @@ fn limit(model: &Model, ask: &Ask, own: &Sums, capacity: u64) -> Option<Limit> {
         Work::Serve(work) => {
             let room = capacity.saturating_sub(own.total() - own.of(Owner::Kv));
             let (requests, room) = serve::limits(model, ask, work, room)?;
-            let context = model.arch.get(Field::Positions).map_or(room, |most| room.min(most));
-            Some(Limit::Serve { requests, context, room })
+            let positions = model.arch.get(Field::Positions);
+            let context = positions.map_or(room, |most| room.min(most));
+            Some(Limit::Serve { requests, context, room, is_bounded: positions.is_some() })
         }
         Work::Train(work) => {
             let of = |batch: u64| Ask { work: Work::Train(crate::Train { batch, ..*work }), ..ask.clone() };

@@ -98,11 +98,18 @@ pub struct Item {
     pub certainty: Certainty,
     /// How it was found, in words.
     pub how: Localized,
+    /// Which part of its owner's bytes, where the owner has two items.
+    pub part: Option<Text>,
 }
 
 impl Item {
     pub fn new(owner: Owner, bytes: u64, certainty: Certainty, zh: impl Into<String>, en: impl Into<String>) -> Self {
-        Self { owner, bytes, certainty, how: Localized::both(zh, en) }
+        Self { owner, bytes, certainty, how: Localized::both(zh, en), part: None }
+    }
+
+    /// Its name in a list: no two items of an answer have the same.
+    pub fn name(&self) -> Text {
+        self.part.unwrap_or(self.owner.name())
     }
 }
 

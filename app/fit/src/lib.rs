@@ -20,7 +20,7 @@ mod words;
 
 pub use answer::{Answer, Fits, Limit, Tried, answer, quick, sums};
 pub use ask::{Ask, Card, MOST_ZERO, Optimizer, Precision, Scenario, Serve, Train, Work};
-pub use instead::Enough;
+pub use instead::{Enough, SLOW_PERCENT};
 pub use items::{Certainty, Item, Owner, Sums};
 pub use levers::{LEVERS, Lever};
 pub use plan::{Plan, Step};

@@ -39,8 +39,9 @@ pub fn sums(model: &Model, ask: &Ask, serve: &Serve) -> Result<Sums, Problem> {
     match activations(&model.arch, serve, chunk, n) {
         Ok(bytes) => {
             let zh = format!("一步预填充 {chunk} 个 token：一层里同时活着的张量，加上 {} 行 logits", serve.requests);
+            let rows = if serve.requests == 1 { "row" } else { "rows" };
             let en = format!(
-                "a prefill step of {chunk} tokens: the tensors of one layer that live together, and {} rows of logits",
+                "a prefill step of {chunk} tokens: the tensors of one layer that live together, and {} {rows} of logits",
                 serve.requests
             );
             sums.items.push(Item::new(Owner::Activations, crate::bytes(bytes)?, Certainty::Formula, zh, en));
@@ -81,7 +82,8 @@ fn kv(cache: &Cache, n_cards: u64, serve: &Serve) -> Result<Item, Problem> {
         Default::default()
     };
     let zh = format!("{requests} 个请求 × {context} token，{name}：每 token {token} B{}{}", kind.0, window.0);
-    let en = format!("{requests} requests × {context} tokens, {name}: {token} B a token{}{}", kind.1, window.1);
+    let s = if requests == 1 { "" } else { "s" };
+    let en = format!("{requests} request{s} × {context} tokens, {name}: {token} B a token{}{}", kind.1, window.1);
     Ok(Item::new(Owner::Kv, crate::bytes(all)?, Certainty::Exact, zh, en))
 }
 

@@ -31,7 +31,7 @@ impl Answer {
                 let zh = "一个请求也放不下：权重和其余部分已经超出";
                 both(zh.to_owned(), "No request fits: weights and the rest are too much already".to_owned())
             }
-            (Limit::Serve { requests, context, room }, Work::Serve(work)) => {
+            (Limit::Serve { requests, context, room, is_bounded }, Work::Serve(work)) => {
                 let asked = work.context;
                 // The model may have fewer positions than the card has room for.
                 let (zh, en) = if context < room {
@@ -39,8 +39,13 @@ impl Answer {
                         format!("（模型只有 {context} 个位置；显存够 {room}）"),
                         format!(" (the model has {context} positions; memory would do for {room})"),
                     )
-                } else {
+                } else if is_bounded {
                     Default::default()
+                } else {
+                    (
+                        "（只按显存算；文件没有说模型有多少个位置）".to_owned(),
+                        " (by memory alone: how many positions the model has, its file does not say)".to_owned(),
+                    )
                 };
                 let longest = count(context, "token");
                 if requests == 0 {
@@ -93,9 +98,6 @@ impl Answer {
 
     /// How many cards would do, unchanged; or what is left to do where nothing helps.
     pub fn cards_words(&self) -> Option<Localized> {
-        if self.plan.as_ref().is_some_and(|plan| plan.percent <= SLOW_PERCENT) {
-            return None;
-        }
         if let Some(enough) = &self.enough {
             let (n, each) = (enough.ask.n_cards, show::bytes_binary(Bytes(enough.total)));
             let (zh, en) = match enough.with.len() {

@@ -174,7 +174,7 @@ fn a_server_holds_weights_cache_and_little_else() {
     assert_eq!(two.sums.of(Owner::Weights), 141_107_412_992 / 2);
     assert_eq!(two.sums.of(Owner::Kv), 8 * 4096 * 327_680);
     assert_eq!(two.fits, Fits::Yes);
-    let Some(Limit::Serve { requests, context, room: tokens }) = two.limit else { panic!("{:?}", two.limit) };
+    let Some(Limit::Serve { requests, context, room: tokens, .. }) = two.limit else { panic!("{:?}", two.limit) };
     let room = two.capacity - (two.total() - two.sums.of(Owner::Kv));
     assert_eq!(requests, room / (4096 * 163_840));
     // The memory would do for more than the model's 131,072 positions.

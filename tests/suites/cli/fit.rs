@@ -73,6 +73,7 @@ fn wrong_words_and_files_are_2_and_name_what_is_right() {
     };
     says(&["nowhere.json"], "nowhere.json");
     says(&[&llama, "--gpu", "h2000"], "did you mean \"h200\"");
+    says(&[&llama, "--gpu", "4090"], "did you mean \"rtx4090\"? the cards are ");
     says(&[&llama, "--gpus", "3"], "32 attention heads cannot be shared by 3 cards");
     says(&[&llama, "--weights", "int3"], "there is no weight format");
     says(&[&llama, "--scenario", "onlin"], "did you mean \"online\"");
@@ -118,6 +119,22 @@ fn what_changes_the_training_is_offered_as_such() {
     assert_eq!(same.code, Some(0));
     let json = fit(&[&llama, "--train", "--gpu", "24GiB", "--json"]).json();
     assert_eq!(json["instead"]["total_bytes"], same.json()["total_bytes"]);
+}
+
+/// What does not fit says how many cards do; what a file does not say of positions is not promised.
+#[test]
+fn how_many_cards_and_how_many_positions_are_said_or_unknown() {
+    let large = fit(&[&config("llama-3.1-70b"), "--gpu", "rtx4090", "--lang", "en"]);
+    assert_eq!(large.code, Some(1), "{}", large.err);
+    assert!(words(&large.out).contains("such cards"), "{}", large.out);
+    let gemma = fit(&[&config("gemma-3-12b"), "--requests", "1", "--lang", "en"]);
+    let text = words(&gemma.out);
+    assert!(text.contains("how many positions the model has, its file does not say"), "{text}");
+    assert!(text.contains("Serving 1 request ×"), "{text}");
+    let ddp = fit(&[&config("llama-3.2-1b"), "--train", "--gpus", "8", "--zero", "0", "--lang", "en"]);
+    for once in ["\n  activations ", "\n  temporaries ", "\n  logits ", "\n  communication "] {
+        assert_eq!(ddp.out.matches(once).count(), 1, "{once}: {}", ddp.out);
+    }
 }
 
 /// GPT-2 has 1024 positions; a longer context is warned of, and no longer one is promised.

@@ -10,7 +10,7 @@ use super::tape::moment_words;
 use crate::ask::{Ask, MOST_ZERO, Precision, Train};
 use crate::items::{self, Certainty, Item, Owner, Sums};
 use vramlab_ledger::{Event, Item as Piece, Mark, Owner as Holder, Part, Run};
-use vramlab_units::Localized;
+use vramlab_units::{Localized, Text};
 
 const GRAIN: u64 = 512;
 
@@ -135,7 +135,8 @@ pub fn sums(run: &Run, ask: &Ask, train: &Train) -> Sums {
     for (owner, bytes, certainty, (zh, en)) in states(&best, ask, train).into_iter().chain(work(&best, &shares, train))
     {
         if bytes > 0 {
-            sums.items.push(Item::new(owner, bytes, certainty, zh, en));
+            let part = part_of(owner, sums.items.last());
+            sums.items.push(Item { part, ..Item::new(owner, bytes, certainty, zh, en) });
         }
     }
     let total = sums.total();
@@ -149,6 +150,16 @@ pub fn sums(run: &Run, ask: &Ask, train: &Train) -> Sums {
         ));
     }
     sums
+}
+
+/// The second item of an owner has a name of its own: the logits among what is kept, what cards gather among temporaries.
+fn part_of(owner: Owner, before: Option<&Item>) -> Option<Text> {
+    before.filter(|item| item.owner == owner)?;
+    match owner {
+        Owner::Activations => Some(Text::new("logits", "logits")),
+        Owner::Workspace => Some(Text::new("通信缓冲", "communication")),
+        _ => None,
+    }
 }
 
 type Row = (Owner, u64, Certainty, (String, String));

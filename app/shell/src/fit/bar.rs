@@ -73,7 +73,7 @@ fn piece_ui(ui: &Ui, tokens: &Tokens, lang: Lang, rect: Rect, end: f32, item: &I
         ui.painter().line_segment([rect.right_top(), rect.right_bottom()], tokens.stroke(1.0, tokens.surface));
     }
     let there = Rect::from_min_max(rect.min, pos2(rect.right().min(end), rect.bottom()));
-    name(ui, tokens, there, item.owner.name().get(lang), tokens.surface);
+    name(ui, tokens, there, item.name().get(lang), tokens.surface);
 }
 
 /// A word in the middle of its piece, where it fits.

@@ -178,7 +178,7 @@ fn contents(ui: &mut Ui, tokens: &Tokens, lang: Lang, answer: &Answer) {
     for item in &answer.sums.items {
         let how = format!("{} · {}", item.certainty.name().get(lang), item.how.get(lang));
         let size = show::bytes_binary(Bytes(item.bytes));
-        row(ui, tokens, bar::color(tokens, item.owner), item.owner.name().get(lang), &size, &how);
+        row(ui, tokens, bar::color(tokens, item.owner), item.name().get(lang), &size, &how);
     }
     for (owner, why) in &answer.sums.unknown {
         row(ui, tokens, None, owner.name().get(lang), "?", why.get(lang));

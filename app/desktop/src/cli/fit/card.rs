@@ -13,7 +13,7 @@ pub fn find(text: &str, say: &Say) -> Result<Card, Fault> {
         return here(say);
     }
     if text.starts_with(|c: char| c.is_ascii_digit()) {
-        let total_bytes = crate::cli::args::bytes(text).map_err(|why| Fault::usage(format!("--gpu: {why}")))?;
+        let total_bytes = crate::cli::args::bytes(text).map_err(|_| no_size(text, say))?;
         let source = match say.lang {
             Lang::Zh => "命令行给的大小",
             Lang::En => "the size given on the command line",
@@ -23,6 +23,27 @@ pub fn find(text: &str, say: &Say) -> Result<Card, Fault> {
     }
     let known = cards::CARDS.iter().map(|(id, _)| id.as_str());
     cards::named(text).map(|(_, card)| card.clone()).ok_or_else(|| Fault::unknown("GPU", text, known))
+}
+
+/// A number that is no size of a card is often the number in a card's name.
+fn no_size(text: &str, say: &Say) -> Fault {
+    let ids: Vec<&str> = cards::CARDS.iter().map(|(id, _)| id.as_str()).collect();
+    let number: String = text.chars().take_while(char::is_ascii_digit).collect();
+    let near = ids.iter().find(|id| id.ends_with(text)).or_else(|| ids.iter().find(|id| id.contains(&number)));
+    let list = ids.join(", ");
+    let (what, hint, legal) = match say.lang {
+        Lang::Zh => (
+            format!("--gpu {text}：既不是课程里的卡，也不是一张卡的大小"),
+            near.map(|id| format!("是不是 \"{id}\"？")),
+            format!("卡有 {list}；大小要带单位，如 24GiB"),
+        ),
+        Lang::En => (
+            format!("--gpu {text} is neither a card of the course nor the size of one"),
+            near.map(|id| format!("did you mean \"{id}\"? ")),
+            format!("the cards are {list}; a size has a unit, as in 24GiB"),
+        ),
+    };
+    Fault::usage(what).help(format!("{}{legal}", hint.unwrap_or_default()))
 }
 
 /// The card in this machine, as NVML reports it.

@@ -138,7 +138,7 @@ fn work(work: &Work) -> Value {
 fn limit(limit: Option<Limit>) -> Value {
     match limit {
         None => Value::Null,
-        Some(Limit::Serve { requests, context, room }) => {
+        Some(Limit::Serve { requests, context, room, .. }) => {
             json!({ "requests": requests, "context": context, "context_in_memory": room })
         }
         Some(Limit::Train { batch }) => json!({ "batch": batch }),

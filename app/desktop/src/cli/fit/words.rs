@@ -2,7 +2,7 @@
 
 use crate::cli::layout::{COLUMNS, labelled, left, plain, right, width, wrap};
 use crate::cli::say::{Ink, Say};
-use vramlab_fit::{Answer, Fits, Item, Plan, Tried, Work};
+use vramlab_fit::{Answer, Fits, Item, Plan, SLOW_PERCENT, Tried, Work};
 use vramlab_modelfile::parts;
 use vramlab_modelfile::{Fact, Model, Origin};
 use vramlab_units::{Bytes, Lang, Localized, Text, show};
@@ -11,6 +11,8 @@ const FILLS: Text = Text::new("每张卡上装着什么", "What fills each card"
 const LEVERS: Text = Text::new("先改什么（省得多的在前）", "What to change first, largest saving on top");
 const ROOM: Text = Text::new("还能腾出多少（省得多的在前）", "What would free more, largest saving on top");
 const PLAN: Text = Text::new("最省事的方案", "The cheapest plan that fits");
+const SLOW_PLAN: Text =
+    Text::new("只靠手上的卡也放得下的方案，很慢", "A plan that fits on the cards at hand, and is slow");
 const NO_PLAN: Text = Text::new("没有现成的方案", "No plan fits as it stands");
 const NUMBERS: Text = Text::new("这些数字不是直接读到的", "Numbers that were not simply read");
 const UNKNOWN: Text = Text::new("文件没有说的", "What the file does not say");
@@ -50,7 +52,17 @@ pub fn tell(model: &Model, answer: &Answer, name: &str, say: &Say) {
         }
     }
     if answer.fits == Fits::No {
-        say.data(&format!("\n{}", say.ink(Ink::Strong, say.text(if answer.plan.is_some() { PLAN } else { NO_PLAN }))));
+        let is_slow = answer.plan.as_ref().is_some_and(|plan| plan.percent > SLOW_PERCENT);
+        let title = match answer.plan {
+            Some(_) if is_slow => SLOW_PLAN,
+            Some(_) => PLAN,
+            None => NO_PLAN,
+        };
+        // More cards come before a plan that takes several times as long.
+        if is_slow {
+            cards(answer, say);
+        }
+        say.data(&format!("\n{}", say.ink(Ink::Strong, say.text(title))));
         plans(answer, say);
     }
     origins(model, answer, say);
@@ -117,7 +129,8 @@ fn asked(answer: &Answer, lang: Lang) -> String {
         }
         (Work::Serve(work), Lang::En) => {
             let (requests, context) = (work.requests, work.context);
-            format!("Serving {requests} requests × {context} tokens on {card}{there}; {scenario}")
+            let s = if requests == 1 { "" } else { "s" };
+            format!("Serving {requests} request{s} × {context} tokens on {card}{there}; {scenario}")
         }
         (Work::Train(work), Lang::Zh) => {
             let (batch, len) = (work.batch, work.seq_len);
@@ -161,7 +174,7 @@ fn fills(answer: &Answer, say: &Say) -> String {
 
 /// One line an item: owner, bytes, bar, how sure; below it how it was found.
 fn items(answer: &Answer, say: &Say) -> Vec<String> {
-    let names = answer.sums.items.iter().map(|item| say.text(item.owner.name()));
+    let names = answer.sums.items.iter().map(|item| say.text(item.name()));
     let unknown = answer.sums.unknown.iter().map(|(owner, _)| say.text(owner.name()));
     let columns = names.chain(unknown).map(width).max().unwrap_or_default();
     let most = answer.sums.items.iter().map(|item| item.bytes).max().unwrap_or(1).max(1);
@@ -180,7 +193,7 @@ fn items(answer: &Answer, say: &Say) -> Vec<String> {
 }
 
 fn item_line(item: &Item, columns: usize, most: u64, say: &Say) -> String {
-    let name = left(say.text(item.owner.name()), columns);
+    let name = left(say.text(item.name()), columns);
     let blocks = (item.bytes as f64 / most as f64 * BAR as f64).round() as usize;
     let bar = say.ink(Ink::Accent, &left(&"█".repeat(blocks.max(1)), BAR));
     let sure = say.ink(Ink::Muted, say.text(item.certainty.name()));
@@ -238,8 +251,15 @@ fn plans(answer: &Answer, say: &Say) {
         say.data(&format!("\n{}", say.ink(Ink::Strong, say.text(INSTEAD))));
         plan(other, answer, say);
     }
+    if answer.plan.as_ref().is_none_or(|plan| plan.percent <= SLOW_PERCENT) {
+        cards(answer, say);
+    }
+}
+
+/// How many cards would do.
+fn cards(answer: &Answer, say: &Say) {
     if let Some(cards) = answer.cards_words() {
-        caution(&cards);
+        say.data(&say.ink(Ink::Caution, &wrap(&plain(cards.get(say.lang)), COLUMNS, "  ")));
     }
 }
 
@@ -286,7 +306,7 @@ pub fn three(model: &Model, answer: &Answer, say: &Say) -> Vec<String> {
     let largest: Vec<String> = {
         let mut items: Vec<&Item> = answer.sums.items.iter().collect();
         items.sort_by_key(|item| std::cmp::Reverse(item.bytes));
-        items.iter().take(4).map(|item| format!("{} {}", say.text(item.owner.name()), size(item.bytes))).collect()
+        items.iter().take(4).map(|item| format!("{} {}", say.text(item.name()), size(item.bytes))).collect()
     };
     vec![
         wrap(&head(model, "config.json", say.lang), COLUMNS, "  "),
