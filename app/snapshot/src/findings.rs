@@ -209,7 +209,7 @@ pub fn nothing(analysis: &Analysis) -> Localized {
         }
         How::Annotation(_) if n < 3 => Localized::both(
             format!("没有 OOM；只有 {n} 步，看增长至少要 3 步"),
-            format!("no OOM; {n} steps, and growth needs at least 3"),
+            format!("no OOM; {n} {}, and growth needs at least 3", if n == 1 { "step" } else { "steps" }),
         ),
         How::Annotation(_) => {
             Localized::both(format!("没有 OOM；{n} 步里没有增长"), format!("no OOM; no growth over {n} steps"))

@@ -167,6 +167,56 @@ fn a_damaged_file_names_its_place_and_stays_as_it_is() {
     assert!(gone.err.contains("project new"), "{}", gone.err);
 }
 
+/// What was measured is of the work that stands in the file: whoever edits the one must not be told the other's numbers.
+#[test]
+fn a_file_edited_by_hand_is_refused_by_every_verb() {
+    let folder = Folder::new();
+    let file = compared(&folder, "p.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let used = text.find("\"used_bytes\": ").unwrap() + "\"used_bytes\": ".len();
+    let end = used + text[used..].find(',').unwrap();
+    for (edited, words) in [
+        (
+            text.replacen("\"batch\": 8", "\"batch\": 4", 1),
+            "not comparable: batch is 4, and the baseline was measured with 8",
+        ),
+        (format!("{}99999999{}", &text[..used], &text[end..]), "99999999 is not what its owners hold together"),
+    ] {
+        fs::write(&file, &edited).unwrap();
+        for (verb, rest) in
+            [("report", &[][..]), ("explain", &[]), ("decide", &["--budget", "1GiB"]), ("compare", &["offload"])]
+        {
+            let answer = project(verb, &file, rest);
+            assert_eq!(answer.code, Some(2), "{verb}: {}{}", answer.out, answer.err);
+            assert!(answer.err.contains(words), "{verb}: {}", answer.err);
+        }
+        assert_eq!(fs::read_to_string(&file).unwrap(), edited);
+    }
+    fs::write(&file, &text[..text.len() / 2]).unwrap();
+    let zh = project("explain", &file, &["--lang", "zh"]);
+    assert!(zh.err.contains("文件到这里断了") && zh.err.contains("什么也没写"), "{}", zh.err);
+}
+
+/// A net of 27 KiB: its budgets are as small, and its rows have digits.
+#[test]
+fn small_work_has_small_budgets_and_sizes() {
+    let folder = Folder::new();
+    let file = folder.file("p.json");
+    let sizes = ["n_layers=1", "width=8", "n_heads=2", "seq_len=8", "batch=1"].map(|size| ["--set", size]).concat();
+    fine(project("new", &file, &sizes));
+    fine(project("baseline", &file, &["--backend", "cpu"]));
+    fine(project("compare", &file, &["checkpoint", "keep"]));
+    let none = project("decide", &file, &["--budget", "1KiB"]);
+    assert_eq!(none.code, Some(1), "{}", none.err);
+    assert!(none.out.contains("Under 1 KiB: none fits"), "{}", none.out);
+    let chosen = fine(project("decide", &file, &["--budget", "1GiB"]));
+    assert!(chosen.out.contains("Under 1 GiB: ") && chosen.out.contains("× "), "{}", chosen.out);
+    let why = fine(project("explain", &file, &[])).out;
+    assert!(!why.contains("0.00") && why.contains(" KiB |"), "{why}");
+    let report = fine(project("report", &file, &[])).out;
+    assert!(report.contains("| keep (once more) |"), "{report}");
+}
+
 #[test]
 fn wrong_words_say_what_is_right() {
     let folder = Folder::new();

@@ -98,9 +98,10 @@ fn label(sweep: &Sweep, x: f64, lang: Lang) -> Option<String> {
     sweep.labels.get(at).map(|label| label.get(lang).to_owned())
 }
 
-/// One of several things: `accesses` is `access`, `FMAs` is `FMA`.
+/// One of several things: `accesses` is `access`, `launches` is `launch`, `caches` is `cache`, `FMAs` is `FMA`.
 fn one(things: &str) -> &str {
-    things.strip_suffix("es").filter(|stem| stem.ends_with("ss")).or(things.strip_suffix('s')).unwrap_or(things)
+    let is_whole = |stem: &&str| ["ss", "nch", "tch", "sh"].iter().any(|end| stem.ends_with(end));
+    things.strip_suffix("es").filter(is_whole).or(things.strip_suffix('s')).unwrap_or(things)
 }
 
 /// Without a blank between two Chinese characters; names that end in a number leave one behind.
@@ -134,6 +135,7 @@ mod tests {
         assert_eq!(place(&threads, 128.0, Lang::Zh), "每个 SM 的线程数 = 128");
         let accesses = sweep("per_thread", "每线程访问数", "accesses a thread");
         assert_eq!(place(&accesses, 1.0, Lang::En), "1 access per thread");
+        assert_eq!(["launches", "caches", "batches"].map(one), ["launch", "cache", "batch"]);
         let footprint = sweep("footprint_bytes", "占用", "footprint");
         assert_eq!(place(&footprint, 4_294_967_296.0, Lang::En), "footprint = 4\u{2009}GiB");
         let part = sweep("parallel_pct", "能均分的部分（%）", "part that divides (%)");

@@ -57,7 +57,9 @@ fn head(answer: &Answer, name: &str, lang: Lang) -> String {
     let (count, device) = (thousands(n as u64), analysis.device);
     match lang {
         Lang::Zh => format!("{file} · 设备 {device} · {time} 里 {count} 个事件"),
-        Lang::En => format!("{file} · device {device} · {count} events in {time}"),
+        Lang::En => {
+            format!("{file} · device {device} · {count} {} in {time}", if n == 1 { "event" } else { "events" })
+        }
     }
 }
 
