@@ -21,6 +21,15 @@ pub fn most_width(ui: &Ui) -> f32 {
     if ui.layout().main_wrap() { ui.max_rect().width() } else { ui.available_width() }
 }
 
+/// Lets what scrolls sideways in `ui` show its bar: a floating one shows only under the pointer, and on a phone nothing
+/// would say that a line goes on. egui keeps bars within the clip, so what begins below it shows none.
+pub fn show_scroll_bar(ui: &mut Ui) {
+    let is_begun = ui.cursor().top() < ui.clip_rect().bottom();
+    let scroll = &mut ui.spacing_mut().scroll;
+    scroll.floating_allocated_width = scroll.floating_width + 2.0;
+    scroll.dormant_handle_opacity = if is_begun { 0.6 } else { 0.0 };
+}
+
 /// The ring around what has the keyboard.
 pub fn focus_ring(ui: &Ui, tokens: &Tokens, response: &Response, rect: Rect, radius: f32) {
     if response.has_focus() {

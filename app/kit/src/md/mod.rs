@@ -172,9 +172,7 @@ fn code_ui(ui: &mut Ui, tokens: &Tokens, text: &str) {
     frame.inner_margin(Margin::same(tokens.space.s as i8)).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.push_id(text, |ui| {
-            // A floating bar shows only under the pointer; on a phone nothing would say that a line goes on.
-            let scroll = &mut ui.spacing_mut().scroll;
-            (scroll.dormant_handle_opacity, scroll.floating_allocated_width) = (0.6, scroll.floating_width + 2.0);
+            crate::paint::show_scroll_bar(ui);
             egui::ScrollArea::horizontal().show(ui, |ui| {
                 let format = TextFormat {
                     line_height: Some(tokens.px(20.0)),

@@ -84,7 +84,7 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, bars: &BarPicture) -> Items {
         let above = pos2(middle, tip.max(plot.top() + brush.px(2.0)) - brush.px(2.0));
         let text = brush.cut(&text, Type::MonoSmall, tokens.ink, pitch);
         painter.galley(above - vec2(text.size().x / 2.0, text.size().y), text, tokens.ink);
-        let name = brush.centred(brush.say(label), Type::Small, tokens.muted, pitch - brush.px(6.0));
+        let name = brush.centred(brush.say(label), Type::Small, tokens.muted, pitch - brush.px(2.0));
         painter.galley(pos2(middle, plot.bottom() + brush.px(6.0)), name, tokens.muted);
     }
     if let Some(zero) = plane.pos(0.0, 0.0).filter(|at| plot.expand(1.0).y_range().contains(at.y)) {

@@ -137,8 +137,7 @@ impl AuthorFigure {
         let brush = Brush { painter: ui.painter().clone(), tokens, lang };
         let size = size_of(&brush, &picture.drawn, room.max(figure::LEAST_WIDTH));
         let words = if size.x > room + 0.5 {
-            let scroll = &mut ui.spacing_mut().scroll;
-            (scroll.dormant_handle_opacity, scroll.floating_allocated_width) = (0.6, scroll.floating_width + 2.0);
+            vramlab_kit::paint::show_scroll_bar(ui);
             let scrolled = ScrollArea::horizontal().id_salt("author-figure");
             scrolled.show(ui, |ui| self.picture_ui(ui, tokens, lang, size)).inner
         } else {

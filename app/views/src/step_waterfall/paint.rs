@@ -78,7 +78,7 @@ impl Scene<'_> {
         let x = geometry.x(self.steps.best(31).whole);
         let stroke = tokens.stroke(1.2, tokens.muted);
         for row in &geometry.rows {
-            let line = [pos2(x, row.predicted.top()), pos2(x, row.all.bottom())];
+            let line = [pos2(x, row.predicted.top()), pos2(x, row.all.bottom() - tokens.px(4.0))];
             ink::dashes(painter, &line, stroke, 4.0, 4.0);
         }
     }
