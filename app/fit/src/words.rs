@@ -74,14 +74,14 @@ impl Answer {
     pub fn plan_words(&self) -> Option<Localized> {
         match (&self.plan, &self.ask.work) {
             (Some(plan), _) if !plan.is_time_known() => Some(Localized::both(
-                "装得下；要多花多少时间说不准，因为只给了大小，没说是哪张卡。另一条路：",
-                "It fits; how much longer it takes is not known, since only a size was given, not a card. Another way:",
+                "装得下；要多花多少时间说不准，因为只给了大小，没说是哪张卡。",
+                "It fits; how much longer it takes is not known, since only a size was given, not a card.",
             )),
             (Some(plan), _) if plan.percent > SLOW_PERCENT => {
                 let times = 1.0 + plan.percent / 100.0;
                 Some(Localized::both(
-                    format!("装得下，但要花 {times:.0} 倍的时间。另一条路："),
-                    format!("It fits, and takes {times:.0} times as long. Another way:"),
+                    format!("装得下，但要花 {times:.0} 倍的时间。"),
+                    format!("It fits, and takes {times:.0} times as long."),
                 ))
             }
             (Some(_), _) => None,

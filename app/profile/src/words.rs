@@ -241,16 +241,20 @@ const FEW: usize = 3;
 /// A program that was over before it could be looked at a few times.
 fn few(profile: &Profile, report: &Report, lang: Lang) -> Option<String> {
     let (n, every) = (report.n_samples, time(profile.interval_us));
-    let samples = if n == 1 { "sample" } else { "samples" };
     let finer = if profile.interval_us > 1000 {
         Text::new("；--interval 1ms 看得更密", "; --interval 1ms looks more often").get(lang)
     } else {
         ""
     };
-    (n < FEW).then(|| match lang {
-        Lang::Zh => format!("只有 {n} 个样本，间隔 {every}：上面是看的那一刻的值，不是峰值{finer}"),
-        Lang::En => {
-            format!("{n} {samples} only, {every} apart: the figures are of those moments and no peak{finer}")
+    (n < FEW).then(|| match (n, lang) {
+        (0, Lang::Zh) => format!("一个样本也没有，间隔 {every}{finer}"),
+        (0, Lang::En) => format!("not one sample at intervals of {every}{finer}"),
+        (_, Lang::Zh) => format!("只有 {n} 个样本，间隔 {every}：上面是看的那一刻的值，不是峰值{finer}"),
+        (1, Lang::En) => {
+            format!("1 sample only, at intervals of {every}: the figures are of that moment and no peak{finer}")
+        }
+        (_, Lang::En) => {
+            format!("{n} samples only, {every} apart: the figures are of those moments and no peak{finer}")
         }
     })
 }

@@ -220,7 +220,7 @@ pub fn why(id: &str) -> Text {
         "quality" => Text::new("没过质量门槛", "fails the quality gate"),
         "out_of_memory" => Text::new("放不下", "did not fit"),
         "over_budget" => Text::new("峰值超出预算", "its peak is over the budget"),
-        "slower" => Text::new("放得下，但更慢：区间不重叠", "it fits, but is slower: the intervals are apart"),
+        "slower" => Text::new("放得下，但更慢，不只是噪声", "it fits, but is slower, and not by noise"),
         _ => Text::new("快慢分不出，但更大", "not shown to be faster or slower, but larger"),
     }
 }
