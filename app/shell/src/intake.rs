@@ -407,7 +407,7 @@ mod tests {
     /// The text of a file is told in both languages, and what is accepted is of use.
     #[test]
     fn every_kind_has_a_use_and_a_line() {
-        assert_eq!(accepted().count(), 22);
+        assert_eq!(accepted().count(), 24);
         for kind in Kind::ALL {
             for lang in Lang::ALL {
                 let line = in_a_line(&Sniffed { kind, facts: Vec::new(), warning: None }, lang);
