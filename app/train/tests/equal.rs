@@ -127,14 +127,20 @@ proptest! {
         };
         let micro_batches = if is_split { parts } else { 1 };
         let strategy = Strategy { checkpoint_every, micro_batches, is_offloaded, is_undivided: false };
-        let (losses, gradients) = train::<f32>(work, Strategy::default());
-        let (other_losses, other) = train::<f32>(work, strategy);
-        let gap = Gap::between(&gradients, &other);
         if strategy.is_exact() {
+            let (losses, gradients) = train::<f32>(work, Strategy::default());
+            let (other_losses, other) = train::<f32>(work, strategy);
+            let gap = Gap::between(&gradients, &other);
             prop_assert!(gap.is_equal(), "{gap:?}");
             prop_assert_eq!(&losses, &other_losses);
         } else {
-            prop_assert!(gap.relative < tolerance(4) && !gap.is_broken, "{:?}", gap);
+            // Of such small nets some gradients are nothing but rounding (a layer norm over two numbers has none), so
+            // what another order of summing leaves is judged in double precision, before an optimizer enlarges it.
+            let work = Workload { dtype: Dtype::Fp64, n_steps: 1, ..work };
+            let (_, gradients) = train::<f64>(work, Strategy::default());
+            let (_, other) = train::<f64>(work, strategy);
+            let gap = Gap::between(&gradients, &other);
+            prop_assert!(gap.relative < 1e-7 && !gap.is_broken, "{:?}", gap);
         }
         let mut cpu = Cpu::<f32>::default();
         let mut trainer = Trainer::new(work, strategy, &mut cpu, None).unwrap();

@@ -81,7 +81,10 @@ impl Scene<'_> {
         for tick in case.ticks() {
             let at = pos2(x_of(tick), y + tokens.px(2.0));
             painter.vline(at.x, y..=y + tokens.px(3.0), tokens.stroke(1.0, tokens.muted));
-            ink::text(painter, at, Align2::CENTER_TOP, number(tick), small.clone(), tokens.muted);
+            let label = number(tick);
+            let half = ink::text_width(painter, &label, small.clone()) / 2.0;
+            let at = pos2(at.x.min(rect.right() - half), at.y);
+            ink::text(painter, at, Align2::CENTER_TOP, label, small.clone(), tokens.muted);
         }
         let at = pos2(plot.right(), y - tokens.px(3.0));
         ink::text(painter, at, Align2::RIGHT_BOTTOM, "ms", small, tokens.muted);
