@@ -49,13 +49,13 @@ pub fn table(id: usize, request: Option<&Running>, lang: Lang) -> String {
             pick(
                 lang,
                 format!("请求 {name} 的页表：{tokens} 个 token，{pages} 页"),
-                format!("Table of request {name}: {tokens} tokens, {pages} pages"),
+                format!("Request {name}: {tokens} tokens, {pages} pages"),
             )
         }
         None => pick(
             lang,
             format!("请求 {name} 此刻没有页：还在排队，或者跑完了"),
-            format!("Request {name} has no page now: it waits, or it is done"),
+            format!("Request {name}: no page, waiting or done"),
         ),
     }
 }
