@@ -313,7 +313,12 @@ const STATED_ERROR: &[(&str, &str, f64, &str)] = &[
     ),
     ("capstone/orders", "launches_first", 0.15, "as above"),
     ("capstone/orders", "precision_first", 0.30, "as above"),
-    ("methodology/habits", "small", 0.35, "what each habit adds is a constant of one card; a kernel of 4 µs has a start"),
+    (
+        "methodology/habits",
+        "small",
+        0.35,
+        "what each habit adds is a constant of one card; a kernel of 4 µs has a start",
+    ),
     ("methodology/habits", "large", 0.15, "as above"),
     ("methodology/ranges", "ranges", 0.25, "the profiler's own work is no straight line"),
     ("cpu_small_training/time", "block", 0.40, "four small parts run faster than one large; the cause is open"),

@@ -93,7 +93,7 @@ fn instances(library: &Library) -> Instances {
         let kernel = library.get(id).unwrap().1;
         if let Some(host) = &kernel.cuda_host {
             // A routine launches whatever its source holds, without definitions.
-            for name in &host.source {
+            if let Some(name) = &host.source {
                 let source = library.sources(&kernel.slug).unwrap()[name].clone();
                 out.entry((name.clone(), source, Vec::new())).or_default();
             }

@@ -48,7 +48,10 @@ fn parse(text: &str) -> Result<Vec<Part>, FieldError> {
     let sum: f64 = out.iter().map(|part| part.share).sum();
     if sum > 1.0 + ROUNDING {
         // 0.6 + 0.5 prints as 1.1.
-        return Err(FieldError::conflict("parts", format!("fractions sum to {} > 1", plain((sum * 1e9).round() / 1e9))));
+        return Err(FieldError::conflict(
+            "parts",
+            format!("fractions sum to {} > 1", plain((sum * 1e9).round() / 1e9)),
+        ));
     }
     Ok(out)
 }

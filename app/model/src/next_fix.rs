@@ -135,7 +135,8 @@ impl Model for NextFix {
         vec![
             share("peak_share", 10.0, "峰值 ÷ 卡的容量", "Peak over what the card has").default_value(0.5),
             share("floor_share", 1.0, "下限 ÷ 实测的时间", "Floor over measured time").default_value(0.4),
-            share("copy_share", 1.0, "没藏住的拷贝占一步的多少", "Copies that nothing hides, of the step").default_value(0.0),
+            share("copy_share", 1.0, "没藏住的拷贝占一步的多少", "Copies that nothing hides, of the step")
+                .default_value(0.0),
             share("gap_share", 1.0, "内核之间的空隙占多少", "Gaps between kernels, of the step").default_value(0.0),
             share("useful_share", 1.0, "搬运的字节里有用的", "Useful bytes of those moved").default_value(1.0),
             share("bandwidth_share", 1.0, "达到带宽峰值的多少", "Of the bandwidth's peak").default_value(0.4),

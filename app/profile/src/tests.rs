@@ -135,7 +135,7 @@ fn file(state: State) -> Vec<u8> {
 
 /// CUPTI's 1,000 is the monotonic 5,000, and the program began at 4,000: CUPTI's 1,500 is 1,500 ns after the beginning.
 #[test]
-fn the_librarys_file_is_put_in_order_and_on_the_programs_clock() {
+fn the_file_of_the_library_is_put_in_order_and_on_the_programs_clock() {
     let activity = activity::read(&file(State::Recording), 4_000).unwrap();
     assert_eq!((activity.pid, activity.is_whole, activity.n_records()), (11, false, 4));
     assert_eq!(activity.kernels.start_ns, [1_500, 3_000]);

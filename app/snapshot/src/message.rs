@@ -349,9 +349,7 @@ mod tests {
 
     fn english(text: &str) -> Vec<String> {
         let told = read(text).unwrap().told();
-        told.into_iter()
-            .map(|(_, text)| text.en.unwrap().replace('\u{202f}', " ").replace('\u{a0}', " ").replace('\u{2009}', " "))
-            .collect()
+        told.into_iter().map(|(_, text)| text.en.unwrap().replace(['\u{202f}', '\u{a0}', '\u{2009}'], " ")).collect()
     }
 
     /// 22.52 GiB in use less 22.05 GiB reserved is this process's own; 23.65 − 1.12 − 22.52 = 0.01 GiB is what three

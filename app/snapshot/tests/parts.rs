@@ -182,7 +182,14 @@ fn s6_files_without_history_open_with_what_is_missing() {
     for forge in [bare, keyed] {
         let snapshot = read(&forge.bytes, LIMIT).unwrap();
         assert_eq!((snapshot.segments.len(), snapshot.n_events()), (1, 0));
-        assert!(snapshot.warnings.iter().any(|warning| warning.en.as_deref().is_some_and(|text| text.contains("no history"))), "{:?}", snapshot.warnings);
+        assert!(
+            snapshot
+                .warnings
+                .iter()
+                .any(|warning| warning.en.as_deref().is_some_and(|text| text.contains("no history"))),
+            "{:?}",
+            snapshot.warnings
+        );
         let analysis = Analysis::of(&snapshot, 0, &Options::default());
         assert_eq!(analysis.timeline.allocated.last(), 2_097_152);
         assert!(analysis.replay.is_exact());
@@ -231,6 +238,10 @@ fn s2_a_cycle_is_named() {
     // The dictionary itself.
     forge.op(b"h\x00u.");
     let snapshot = read(&forge.bytes, LIMIT).unwrap();
-    assert!(snapshot.warnings.iter().any(|warning| warning.en.as_deref().is_some_and(|text| text.contains("holds itself"))), "{:?}", snapshot.warnings);
+    assert!(
+        snapshot.warnings.iter().any(|warning| warning.en.as_deref().is_some_and(|text| text.contains("holds itself"))),
+        "{:?}",
+        snapshot.warnings
+    );
     assert_eq!(snapshot.unknown.keys().collect::<Vec<_>>(), ["self"]);
 }

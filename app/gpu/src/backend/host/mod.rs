@@ -21,9 +21,9 @@ mod largest;
 mod methodology;
 mod policies;
 mod server;
-mod small_training;
 #[cfg(test)]
 mod sim;
+mod small_training;
 mod steps;
 mod stock;
 #[cfg(test)]
