@@ -90,8 +90,9 @@ impl Model for DiffusionStep {
         let told = |error: vramlab_ledger::PlanError| FieldError::conflict(error.field, error.reason);
         if args.text("part") != "train" {
             let config = config(args)?;
+            let shot = shoot(&config).map_err(told)?; // refuses an overlap that is no smaller than the tile
             let started = config.tile.map_or(1, |tile| tiles_started(config.edge, tile.edge, tile.overlap).pow(2));
-            return Ok(answered(&shoot(&config).map_err(told)?, 0, started));
+            return Ok(answered(&shot, 0, started));
         }
         if args.uint("slice_rows") + args.uint("query_rows") + args.uint("tile") > 0 || args.flag("one_by_one") {
             return Err(FieldError::conflict(
@@ -287,6 +288,7 @@ mod tests {
             (json!({"part": "unet", "tile": 32}), "tile"),
             (json!({"part": "train", "tile": 32}), "part"),
             (json!({"part": "vae", "tile": 8, "overlap": 8}), "overlap"),
+            (json!({"part": "vae", "tile": 8, "overlap": 900}), "overlap"),
             (json!({"part": "unet", "slice_rows": 1, "query_rows": 1}), "query_rows"),
             (json!({"part": "unet", "attention": "sdpa", "dtype": "fp32"}), "attention"),
             (json!({"part": "unet", "attention": "sdpa", "slice_rows": 1}), "attention"),
