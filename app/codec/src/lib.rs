@@ -16,10 +16,9 @@ pub mod mx;
 pub mod nf4;
 pub mod payoff;
 mod problem;
-mod random;
 pub mod size;
 pub mod sparse;
 pub mod topk;
 
 pub use problem::Problem;
-pub use random::Random;
+pub use vramlab_units::Random;

@@ -5,7 +5,7 @@
 //! Source of the alignment rule: CUDA C++ Programming Guide, "Device Memory Accesses": sizes 1, 2, 4, 8, 16, naturally
 //! aligned.
 
-use vramlab_units::{ByteAddr, Bytes};
+use vramlab_units::{ByteAddr, Bytes, Random};
 
 /// Lanes of a warp on every CUDA device.
 pub const WARP_LANES: usize = 32;
@@ -82,17 +82,8 @@ pub fn struct_field(struct_bytes: Bytes, field_offset: Bytes) -> LaneAddrs {
 
 /// 32 elements at random places of a buffer of `n_elems`: a gather. The same seed gives the same places.
 pub fn random(seed: u64, n_elems: u64, width: Bytes) -> LaneAddrs {
-    let mut state = seed;
-    (0..WARP_LANES).map(|_| Some(ByteAddr(split_mix(&mut state) % n_elems.max(1) * width.0))).collect()
-}
-
-/// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
+    let mut random = Random::new(seed);
+    (0..WARP_LANES).map(|_| Some(ByteAddr(random.word() % n_elems.max(1) * width.0))).collect()
 }
 
 #[cfg(test)]

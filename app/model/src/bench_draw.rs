@@ -9,7 +9,7 @@
 
 use crate::fields;
 use crate::registry::Model;
-use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text};
+use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Random, Text};
 
 /// What samples are drawn from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,16 +25,8 @@ pub struct Source {
 
 /// `n` samples; a larger `n` goes on where a smaller one ended.
 pub fn draw(source: &Source, seed: u64, n: usize) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0xD1B5_4A32_D192_ED03);
-    let mut share = || {
-        // splitmix64
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^= mixed >> 31;
-        (mixed >> 11) as f64 / (1_u64 << 53) as f64
-    };
+    let mut random = Random::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0xD1B5_4A32_D192_ED03));
+    let mut share = || (random.word() >> 11) as f64 / (1_u64 << 53) as f64;
     (0..n)
         .map(|_| {
             let (radius, turn) = ((-2.0 * (1.0 - share()).ln()).sqrt(), std::f64::consts::TAU * share());

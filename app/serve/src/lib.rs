@@ -13,7 +13,6 @@ pub mod log;
 pub mod prefix;
 mod problem;
 mod queue;
-mod random;
 pub mod request;
 pub mod schedule;
 pub mod speculate;
@@ -21,5 +20,5 @@ pub mod step_time;
 pub mod tables;
 
 pub use problem::Problem;
-pub use random::Random;
 pub use request::Request;
+pub use vramlab_units::Random;

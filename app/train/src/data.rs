@@ -1,21 +1,18 @@
 //! Seeded numbers: parameters and data are the same for the same seed on every device.
 
 use crate::net::{Param, Start, Workload};
+use vramlab_units::Random;
 
-/// SplitMix64: the same sequence everywhere, and short enough to read.
-pub struct Seeded(u64);
+/// The same sequence everywhere, one for each tensor.
+pub struct Seeded(Random);
 
 impl Seeded {
     pub fn new(seed: u64, stream: u64) -> Self {
-        Self(seed ^ stream.wrapping_mul(0xd134_2543_de82_ef95))
+        Self(Random::new(seed ^ stream.wrapping_mul(0xd134_2543_de82_ef95)))
     }
 
     pub fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.word()
     }
 
     /// Evenly in −1 to 1, with 23 bits, so that single precision holds it exactly.

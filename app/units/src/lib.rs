@@ -7,6 +7,7 @@
 pub mod field;
 pub mod formula;
 pub mod quantity;
+pub mod random;
 pub mod show;
 pub mod text;
 pub mod typed;
@@ -15,5 +16,6 @@ pub mod unit;
 pub use field::{Args, FieldError, FieldKind, FieldSpec, Map, Value};
 pub use formula::{Formula, FormulaError};
 pub use quantity::{ByteAddr, Bytes, GbPerSec, Nanos, Ratio};
+pub use random::Random;
 pub use text::{Lang, Localized, Text};
 pub use unit::Unit;
