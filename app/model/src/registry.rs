@@ -42,7 +42,9 @@ use crate::inference::block_tables::BlockTables;
 use crate::inference::codec_payoff::CodecPayoff;
 use crate::inference::engine_capacity::EngineCapacity;
 use crate::inference::engine_log::EngineLog;
+use crate::inference::flash_tiles::FlashTiles;
 use crate::inference::fp_block::FpBlock;
+use crate::inference::kv_config::KvConfig;
 use crate::inference::kv_mistakes::KvMistakes;
 use crate::inference::lossless_ratio::LosslessRatio;
 use crate::inference::low_rank::LowRank;
@@ -195,12 +197,14 @@ pub const MODELS: &[Entry] = &[
     entry::<EngineLog>(),
     entry::<FalseSharing>(),
     entry::<FitBatch>(),
+    entry::<FlashTiles>(),
     entry::<FpBlock>(),
     entry::<Gustafson>(),
     entry::<IntensityKnee>(),
     entry::<KeepRecomputeOffload>(),
     entry::<KvCache>(),
     entry::<KvCapacity>(),
+    entry::<KvConfig>(),
     entry::<KvMistakes>(),
     entry::<KvPaging>(),
     entry::<KvWaste>(),
