@@ -1,10 +1,13 @@
 //! A request, and streams of them from text.
 //!
 //! One request a line: arrival, prompt tokens, output tokens and, if wanted, a priority (lower goes first), separated by
-//! commas, colons or blanks; `#` begins a comment. A header names the columns in any order; the columns of the public Azure
-//! inference traces (`TIMESTAMP,ContextTokens,GeneratedTokens`) are known, their clock times count from the first line.
+//! commas, colons or blanks; `#` begins a comment. Behind them `name=value` may stand: `shared=64`, `group=2`. A header names
+//! the columns in any order; the columns of the public Azure inference traces (`TIMESTAMP,ContextTokens,GeneratedTokens`) are
+//! known, their clock times count from the first line. Lines of JSON (`{"arrival": 0, "prompt": 64, "output": 8}`) use the
+//! same names.
 
 use crate::Problem;
+use serde_json::{Map, Value};
 
 /// Longest stream that is read.
 pub const MAX_REQUESTS: usize = 1_000_000;
@@ -19,11 +22,15 @@ pub struct Request {
     pub output: u32,
     /// Lower goes first where the policy asks for it.
     pub priority: i32,
+    /// Whose beginning it shares; 0 is nobody's.
+    pub group: u32,
+    /// Tokens at the start of the prompt that are those of its group.
+    pub shared: u32,
 }
 
 impl Request {
     pub fn new(arrival: f64, prompt: u32, output: u32) -> Self {
-        Self { arrival, prompt, output, priority: 0 }
+        Self { arrival, prompt, output, priority: 0, group: 0, shared: 0 }
     }
 
     /// Tokens whose keys and values are kept at the end: the last token is never read again.
@@ -39,6 +46,8 @@ enum Column {
     Prompt,
     Output,
     Priority,
+    Group,
+    Shared,
     Other,
 }
 
@@ -51,9 +60,14 @@ impl Column {
             "timestamp" | "arrival" | "arrivals" | "arrivaltime" | "arrivalstep" | "time" | "timestamps" => {
                 Self::Arrival
             }
-            "contexttokens" | "prompt" | "prompttokens" | "inputtokens" | "requesttokens" | "promptlen" => Self::Prompt,
-            "generatedtokens" | "output" | "outputtokens" | "responsetokens" | "outputlen" => Self::Output,
+            "contexttokens" | "prompt" | "prompttokens" | "inputtokens" | "requesttokens" | "promptlen"
+            | "inputlength" => Self::Prompt,
+            "generatedtokens" | "output" | "outputtokens" | "responsetokens" | "outputlen" | "outputlength" => {
+                Self::Output
+            }
             "priority" => Self::Priority,
+            "group" | "session" | "tenant" => Self::Group,
+            "shared" | "prefix" | "sharedtokens" | "prefixlen" => Self::Shared,
             _ => Self::Other,
         }
     }
@@ -65,8 +79,19 @@ pub fn read(text: &str) -> Result<Vec<Request>, Problem> {
     let (mut is_first, mut start) = (true, None);
     let mut requests = Vec::new();
     for (idx, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default().trim();
+        let is_json = line.trim_start().starts_with(['{', '[']);
+        let line = if is_json { line.trim() } else { line.split('#').next().unwrap_or_default().trim() };
         if line.is_empty() {
+            continue;
+        }
+        if requests.len() == MAX_REQUESTS {
+            let en = format!("more than {MAX_REQUESTS} requests");
+            return Err(Problem::new("requests", format!("请求超过 {MAX_REQUESTS} 个"), en).at(idx + 1));
+        }
+        if is_json {
+            let read = object(line).and_then(|row| request(&row, &mut start));
+            requests.push(read.map_err(|problem| problem.at(idx + 1))?);
+            is_first = false;
             continue;
         }
         let cells = cells(line);
@@ -74,12 +99,8 @@ pub fn read(text: &str) -> Result<Vec<Request>, Problem> {
             columns = header(&cells).map_err(|problem| problem.at(idx + 1))?;
             continue;
         }
-        if requests.len() == MAX_REQUESTS {
-            let en = format!("more than {MAX_REQUESTS} requests");
-            return Err(Problem::new("requests", format!("请求超过 {MAX_REQUESTS} 个"), en).at(idx + 1));
-        }
-        let request = request(&cells, &columns, &mut start).map_err(|problem| problem.at(idx + 1))?;
-        requests.push(request);
+        let read = row(&cells, &columns).and_then(|row| request(&row, &mut start));
+        requests.push(read.map_err(|problem| problem.at(idx + 1))?);
     }
     if requests.is_empty() {
         return Err(Problem::new("requests", "一个请求也没有", "there is no request"));
@@ -107,28 +128,62 @@ fn header(cells: &[&str]) -> Result<Vec<Column>, Problem> {
     Ok(columns)
 }
 
-fn request(cells: &[&str], columns: &[Column], start: &mut Option<f64>) -> Result<Request, Problem> {
-    let cell = |column: Column| {
-        columns
-            .iter()
-            .position(|known| *known == column)
-            .and_then(|at| cells.get(at))
-            .copied()
-            .filter(|c| !c.is_empty())
-    };
-    if cells.len() > columns.len() {
-        let (n, most) = (cells.len(), columns.len());
-        let en = format!("{n} values, but only {most} columns");
-        return Err(Problem::new("requests", format!("有 {n} 个值，却只有 {most} 列"), en));
+/// What a line says: a value for each column that it has.
+type Line = Vec<(Column, String)>;
+
+/// Cells in the order of the columns, then `name=value`.
+fn row(cells: &[&str], columns: &[Column]) -> Result<Line, Problem> {
+    let n_plain = cells.iter().position(|cell| cell.contains('=')).unwrap_or(cells.len());
+    if n_plain > columns.len() {
+        let most = columns.len();
+        let en = format!("{n_plain} values, but only {most} columns");
+        return Err(Problem::new("requests", format!("有 {n_plain} 个值，却只有 {most} 列"), en));
     }
+    let plain = columns.iter().copied().zip(cells[..n_plain].iter().map(|cell| (*cell).to_owned()));
+    let mut line: Line = plain.filter(|(_, cell)| !cell.is_empty()).collect();
+    for cell in &cells[n_plain..] {
+        let (name, value) = cell.split_once('=').unwrap_or((cell, ""));
+        let column = Column::named(name);
+        if column == Column::Other || line.iter().any(|(known, _)| *known == column) {
+            let seen = shown(cell);
+            let en = format!("{seen}: expected priority=, group= or shared=, once each");
+            return Err(Problem::new("requests", format!("{seen}：应是 priority=、group= 或 shared=，各一次"), en));
+        }
+        line.push((column, value.trim().to_owned()));
+    }
+    Ok(line)
+}
+
+/// A line of JSON.
+fn object(line: &str) -> Result<Line, Problem> {
+    let object = serde_json::from_str::<Map<String, Value>>(line).map_err(|error| {
+        let en = format!("is no JSON object on one line: {error}");
+        Problem::new("requests", format!("不是写在一行里的 JSON 对象：{error}"), en)
+    })?;
+    let mut line: Line = Vec::new();
+    for (name, value) in &object {
+        let column = Column::named(name);
+        let is_known = column != Column::Other && line.iter().all(|(known, _)| *known != column);
+        if is_known && !value.is_null() {
+            line.push((column, value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
+        }
+    }
+    Ok(line)
+}
+
+fn request(line: &Line, start: &mut Option<f64>) -> Result<Request, Problem> {
+    let cell = |column| line.iter().find(|(known, _)| *known == column).map(|(_, cell)| cell.as_str());
     let arrival = arrival(cell(Column::Arrival).unwrap_or_default(), start)?;
     let tokens = |column, name| whole(cell(column).unwrap_or_default(), name, 1, MAX_TOKENS.into());
-    let priority = match cell(Column::Priority) {
-        Some(text) => whole(text, "priority", i32::MIN.into(), i32::MAX.into())? as i32,
-        None => 0,
+    let or = |column, name, least: i64, most: i64, default: i64| {
+        cell(column).map_or(Ok(default), |text| whole(text, name, least, most))
     };
-    let (prompt, output) = (tokens(Column::Prompt, "prompt")?, tokens(Column::Output, "output")?);
-    Ok(Request { arrival, prompt: prompt as u32, output: output as u32, priority })
+    let (prompt, output) = (tokens(Column::Prompt, "prompt")? as u32, tokens(Column::Output, "output")? as u32);
+    let priority = or(Column::Priority, "priority", i32::MIN.into(), i32::MAX.into(), 0)? as i32;
+    let group = or(Column::Group, "group", 0, i32::MAX.into(), 0)? as u32;
+    // A group alone means that the whole prompt is the same; shared tokens alone mean one group for all.
+    let shared = or(Column::Shared, "shared", 0, prompt.into(), if group > 0 { prompt.into() } else { 0 })? as u32;
+    Ok(Request { arrival, prompt, output, priority, group: if shared > 0 { group.max(1) } else { 0 }, shared })
 }
 
 /// A whole number in its range.
@@ -193,6 +248,39 @@ mod tests {
         }
     }
 
+    /// Shared beginnings behind a line, in columns and in JSON; names of the public traces of Mooncake.
+    #[test]
+    fn shared_beginnings_and_json() {
+        let one = Request { group: 2, shared: 64, ..Request::new(0.5, 100, 8) };
+        for text in [
+            "0.5 100 8 group=2 shared=64",
+            "0.5:100:8:0:shared=64:group=2",
+            "arrival,prompt,output,session,prefix\n0.5,100,8,2,64",
+            "{\"arrival\": 0.5, \"prompt\": 100, \"output\": 8, \"group\": 2, \"shared\": 64, \"model\": \"a#b\"}\n",
+            "{\"timestamp\": 0.5, \"input_length\": 100, \"output_length\": 8, \"session\": \"2\", \"prefix\": 64}",
+        ] {
+            assert_eq!(read(text).unwrap(), [one], "{text}");
+        }
+        let group = |text: &str| read(text).map(|all| (all[0].group, all[0].shared)).unwrap();
+        assert_eq!(
+            (group("0 9 1 group=3"), group("0 9 1 shared=4"), group("0 9 1 shared=0")),
+            ((3, 9), (1, 4), (0, 0))
+        );
+        let message = |text: &str| read(text).unwrap_err().to_string();
+        assert_eq!(message("0 9 1\n0 9 1 shared=10"), "line 2: shared = 10 must be an integer from 0 to 9");
+        assert_eq!(
+            message("{\"arrival\": 0, \"prompt\": 4}"),
+            "line 1: output = (nothing) must be an integer from 1 to 16777216"
+        );
+        assert_eq!(
+            message("{\"arrival\":0,\"prompt\":4.5,\"output\":1}"),
+            "line 1: prompt = 4.5 must be an integer from 1 to 16777216"
+        );
+        assert!(message("0 9 1 shred=4").starts_with("line 1: shred=4: expected priority="));
+        assert!(message("[{\"arrival\": 0}]").starts_with("line 1: is no JSON object on one line"));
+        assert!(message("{\"arrival\": 0,\n").starts_with("line 1: is no JSON object"));
+    }
+
     /// The columns of the public Azure traces, over midnight and a leap day.
     #[test]
     fn clock_times_count_from_the_first() {
@@ -231,6 +319,10 @@ mod tests {
             "-",
             "2023-11-16 18:17:03",
             "00-00-00 0:0:0",
+            "{",
+            "}",
+            "\"prompt\":",
+            "shared=",
         ];
         let mut random = crate::Random::new(1);
         let mut n_read = 0;

@@ -2,7 +2,8 @@
 //!
 //! Tokens of a checked draft E = (1 − α^(γ+1)) ÷ (1 − α); speed-up S = E ÷ (γc + v), where v is the time of checking γ + 1
 //! tokens over that of one. Assumption: each drafted token is accepted with the same probability α, independently; v = 1
-//! holds only while a step is bound by memory. Source: Leviathan et al. 2023, arXiv 2211.17192, equation 1 and theorem 3.8.
+//! holds only while a step is bound by memory. Beyond the knee a check takes as long as it has tokens: with a batch of b and a
+//! knee at k tokens, v = max(1, b(γ + 1) ÷ k) ÷ max(1, b ÷ k). Source: Leviathan et al. 2023, arXiv 2211.17192, equation 1 and theorem 3.8.
 
 use crate::Problem;
 
@@ -16,6 +17,8 @@ pub struct Draft {
     pub cost: f64,
     /// Time of checking γ + 1 tokens over that of one; 1 while a step is bound by memory.
     pub verify: f64,
+    /// Tokens of one sequence that a step checks before sums decide: the knee over the batch. Infinite: never.
+    pub free_tokens: f64,
 }
 
 impl Draft {
@@ -34,7 +37,7 @@ impl Draft {
                 format!("draft_cost = {cost} must be a number from 0"),
             ));
         }
-        Ok(Self { acceptance, cost, verify: 1.0 })
+        Ok(Self { acceptance, cost, verify: 1.0, free_tokens: f64::INFINITY })
     }
 
     /// Tokens that one checked draft of `gamma` gives, the corrected one included.
@@ -43,9 +46,21 @@ impl Draft {
         (0..=gamma).map(|power| self.acceptance.powi(power as i32)).sum()
     }
 
+    /// Time of checking a draft of `gamma` over a plain step.
+    pub fn check(&self, gamma: u32) -> f64 {
+        let steps = |tokens: f64| (tokens / self.free_tokens).max(1.0);
+        if gamma == 0 { 1.0 } else { self.verify * steps(f64::from(gamma) + 1.0) / steps(1.0) }
+    }
+
     /// Wall-clock factor over decoding token by token.
     pub fn speedup(&self, gamma: u32) -> f64 {
-        self.tokens(gamma) / (f64::from(gamma) * self.cost + if gamma == 0 { 1.0 } else { self.verify })
+        self.tokens(gamma) / (f64::from(gamma) * self.cost + self.check(gamma))
+    }
+
+    /// The longest draft that is checked in the time of one step; none if not even one token is.
+    pub fn longest_free(&self) -> Option<u32> {
+        let free = self.free_tokens.floor().min(f64::from(MAX_DRAFT) + 1.0) as u32;
+        free.checked_sub(1).filter(|gamma| *gamma > 0)
     }
 
     /// Sums over those of plain decoding; `flops` is the draft model's work over the target's.
@@ -63,7 +78,7 @@ impl Draft {
 
     /// Draft cost at which a draft of `gamma` gains nothing: (E − v) ÷ γ.
     pub fn cost_limit(&self, gamma: u32) -> Option<f64> {
-        (gamma > 0).then(|| (self.tokens(gamma) - self.verify) / f64::from(gamma)).filter(|cost| *cost >= 0.0)
+        (gamma > 0).then(|| (self.tokens(gamma) - self.check(gamma)) / f64::from(gamma)).filter(|cost| *cost >= 0.0)
     }
 
     /// Acceptance from which on a draft of `gamma` gains; none if even certainty does not.
@@ -126,6 +141,20 @@ mod tests {
         let slow = Draft { verify: 2.0, ..one };
         near(slow.speedup(4), 3.3616 / 2.2);
         assert!(slow.acceptance_limit(4) > one.acceptance_limit(4));
+    }
+
+    /// 206 tokens are free on an H200: a batch of 64 checks 3.2 tokens each, one of 8 checks 25.
+    #[test]
+    fn beyond_the_knee_a_check_costs_its_tokens() {
+        let of = |batch: f64| Draft { free_tokens: 206.0 / batch, ..draft(0.8, 0.05) };
+        near(of(64.0).check(4), 5.0 * 64.0 / 206.0);
+        near(of(64.0).speedup(4), 3.3616 / (0.2 + 320.0 / 206.0));
+        assert_eq!((of(8.0).check(8), of(64.0).longest_free(), of(8.0).longest_free()), (1.0, Some(2), Some(24)));
+        // A step that is bound by sums already: checking n tokens takes n times as long, and nothing is gained.
+        near(of(412.0).check(3), 4.0);
+        assert_eq!((of(412.0).best(16), of(412.0).longest_free()), (0, None));
+        assert!(of(8.0).best(16) > of(64.0).best(16));
+        assert_eq!(draft(0.8, 0.05).longest_free(), Some(MAX_DRAFT));
     }
 
     #[test]

@@ -53,6 +53,13 @@ pub(crate) fn settings_fields(max_seqs: u32, token_budget: u32, pool: u32) -> Ve
         choice("preempt", "", &["recompute", "swap"], preempt).default_value("recompute"),
         FieldSpec::int("host_blocks", "1", 0, 1 << 24, Text::new("主机上的块数", "Blocks on the host"))
             .default_value(0),
+        FieldSpec::new(
+            "prefix",
+            "",
+            FieldKind::Bool,
+            Text::new("认出相同的前缀", "Whether equal beginnings are recognised"),
+        )
+        .default_value(false),
     ]
 }
 
@@ -60,6 +67,7 @@ pub(crate) fn settings(args: &Args) -> Settings {
     let count = |key| args.uint(key) as u32;
     let mut settings =
         Settings::new(count("max_seqs"), count("token_budget"), count("block_tokens"), count("pool_blocks"));
+    settings.prefix = args.flag("prefix");
     if args.text("policy") == "priority" {
         settings.policy = Policy::Priority;
     }
@@ -88,6 +96,8 @@ pub(crate) fn totals_fields() -> Vec<FieldSpec> {
         count("preemptions", "1", "抢占次数", "Preemptions"),
         count("discarded_tokens", "token", "丢掉的 KV token", "Tokens of cache that were thrown away"),
         count("swapped_tokens", "token", "换到主机的 KV token", "Tokens of cache that went to the host"),
+        count("hit_tokens", "token", "前缀里认出来、不用算的 token", "Tokens that were found and not computed"),
+        count("evictions", "1", "缓存着的块换了主人", "Cached blocks that lost what they held"),
         count("peak_blocks", "1", "用得最多时的块数", "Blocks at the peak"),
         count("peak_running", "1", "同时运行最多的请求", "Requests running at the peak"),
         count("prefill_tokens", "token", "预填充的 token，重算的也在内", "Tokens of prefill, computed again included"),
@@ -105,6 +115,8 @@ pub(crate) fn totals(outcome: &Outcome) -> Map {
         ("preemptions", all.preemptions.into()),
         ("discarded_tokens", all.discarded_tokens.into()),
         ("swapped_tokens", all.swapped_tokens.into()),
+        ("hit_tokens", all.hit_tokens.into()),
+        ("evictions", all.evictions.into()),
         ("peak_blocks", all.peak_blocks.into()),
         ("peak_running", all.peak_running.into()),
         ("prefill_tokens", all.prefill_tokens.into()),
@@ -119,8 +131,8 @@ impl Model for Schedule {
     const ID: &'static str = "schedule";
     const TITLE: Text = Text::new("调度器一步一步", "The scheduler, step by step");
     const ASSUMES: Text = Text::new(
-        "一步就是时钟的一格；到达时间是步数，第一步是 1；不认前缀。",
-        "A step is a tick of the clock; arrivals are step numbers and the first step is 1; no prefix is recognised.",
+        "一步就是时钟的一格；到达时间是步数，第一步是 1；前缀相同与否看请求里写的 shared。",
+        "A step is a tick of the clock; arrivals are step numbers and the first step is 1; what is shared is what requests say.",
     );
     const SOURCE: &'static str =
         "vLLM V1, vllm/v1/core/sched/scheduler.py; static batching as Orca (OSDI 2022) describes it";
@@ -192,6 +204,9 @@ mod tests {
             |budget: u32| ask(&json!({"requests": "0:100:2 0:4:4", "token_budget": budget, "pool_blocks": 64}));
         assert_eq!((&chunks(32)["first"], &chunks(32)["done"]), (&json!([4, 4]), &json!([5, 7])));
         assert_eq!((&chunks(256)["first"], &chunks(256)["done"]), (&json!([1, 1]), &json!([2, 4])));
+        // Blocks of 16, 40 tokens in common: 32 of the second prompt are found.
+        let shared = json!({"requests": "0:100:4:shared=40 5:100:4:shared=40", "prefix": true, "pool_blocks": 64});
+        assert_eq!((&ask(&shared)["hit_tokens"], &ask(&shared)["prefill_tokens"]), (&json!(32), &json!(168)));
         let refused =
             crate::eval("schedule", &question(&json!({"requests": "0:100:50", "pool_blocks": 4}))).unwrap_err();
         assert_eq!(refused.to_string(), "pool_blocks: request 0: needs 10 KV blocks, pool has 4");

@@ -30,7 +30,11 @@ fn drawn(args: &Args) -> Result<Vec<Request>, FieldError> {
         seed: args.uint("seed"),
     };
     let names = [("prompt", "prompt_mean"), ("output", "output_mean")];
-    let requests = stream.requests().map_err(|problem| super::serving(&problem, &names))?;
+    let mut requests = stream.requests().map_err(|problem| super::serving(&problem, &names))?;
+    for (idx, one) in requests.iter_mut().enumerate() {
+        one.shared = (args.uint("shared_tokens") as u32).min(one.prompt);
+        one.group = if one.shared > 0 { 1 + (idx as u64 % args.uint("groups")) as u32 } else { 0 };
+    }
     check_work(&requests, "n_requests")?;
     Ok(requests)
 }
@@ -58,6 +62,16 @@ impl Model for ServeStream {
             num("output_mean", "token", 1.0, 8_192.0, "输出的平均长度", "Mean output").default_value(128),
             num("output_sigma", "1", 0.0, 2.0, "输出长度的离散程度，0 是定长", "Spread of outputs, 0 is fixed")
                 .default_value(0.5),
+            FieldSpec::int(
+                "shared_tokens",
+                "token",
+                0,
+                32_768,
+                Text::new("提示开头相同的 token", "Tokens at the start of a prompt that are the same"),
+            )
+            .default_value(0),
+            FieldSpec::int("groups", "1", 1, 4096, Text::new("有几种开头，轮流来", "Different beginnings, in turn"))
+                .default_value(1),
             FieldSpec::int("seed", "1", 0, 1 << 53, Text::new("随机种子", "Seed")).default_value(1),
         ];
         let doc = Text::new(
@@ -141,6 +155,15 @@ mod tests {
             |key: &str, ms: f64| assert!((got[key].as_f64().unwrap() / ms - 1.0).abs() < 1e-9, "{key}: {}", got[key]);
         near("ttft_mean_ms", prefill);
         near("tpot_mean_ms", decode);
+    }
+
+    /// Every prompt begins with the same 384 tokens: found, they are not computed, and first tokens come sooner.
+    #[test]
+    fn a_prefix_that_all_share() {
+        let given = |prefix: bool| json!({"n_requests": 64, "rate": 200, "prompt_mean": 512, "prompt_sigma": 0, "shared_tokens": 384, "prefix": prefix});
+        let (plain, cached) = (ask(&given(false)), ask(&given(true)));
+        assert_eq!((&plain["hit_tokens"], &cached["hit_tokens"]), (&json!(0), &json!(63 * 384)));
+        assert!(cached["ttft_p50_ms"].as_f64() < plain["ttft_p50_ms"].as_f64());
     }
 
     /// A file in the place of a distribution, with the columns of the public Azure traces.

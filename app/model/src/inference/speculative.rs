@@ -29,6 +29,16 @@ impl Model for Speculative {
                 .default_value(0.05),
             num("verify", 1.0, 100.0, "检查 γ + 1 个 token ÷ 一步", "Checking γ + 1 tokens over a step")
                 .default_value(1),
+            num(
+                "batch",
+                1.0,
+                4096.0,
+                "一批几个序列；给了就把检查的时间算进去",
+                "Sequences of a batch; given, checks take their time",
+            )
+            .optional(),
+            num("knee_tokens", 1.0, 1e6, "一步算到多少 token 还不变慢", "Tokens of a step up to which it is no slower")
+                .default_value(206),
             num("draft_flops", 0.0, 10.0, "草稿的计算量 ÷ 目标的", "Sums of the draft over the target's")
                 .default_value(0.05),
             FieldSpec::int("max_gamma", "token", 1, 64, Text::new("最长考虑多少", "Longest draft to consider"))
@@ -44,6 +54,7 @@ impl Model for Speculative {
             num("arithmetic", "1", "计算量是原来的几倍", "Sums over those of plain decoding"),
             FieldSpec::int("best_gamma", "token", 0, 64, Text::new("最好的草稿长度", "The best draft length")),
             num("best_speedup", "1", "那时快几倍", "Speed-up at that length"),
+            num("check", "1", "检查一次 ÷ 一步", "A check over a step"),
             num("cost_limit", "1", "草稿贵到多少就不赚", "Cost of a draft at which nothing is gained").optional(),
             num("acceptance_limit", "1", "接受率到多少才开始赚", "Acceptance from which on it gains").optional(),
         ]
@@ -52,7 +63,8 @@ impl Model for Speculative {
     fn run(args: &Args) -> Result<Map, FieldError> {
         let draft = Draft::new(args.num("acceptance"), args.num("draft_cost"))
             .map_err(|problem| super::serving(&problem, &[]))?;
-        let draft = Draft { verify: args.num("verify"), ..draft };
+        let free_tokens = if args.has("batch") { args.num("knee_tokens") / args.num("batch") } else { f64::INFINITY };
+        let draft = Draft { verify: args.num("verify"), free_tokens, ..draft };
         let gamma = args.uint("gamma") as u32;
         let best = draft.best(args.uint("max_gamma") as u32);
         let or_null = |value: Option<f64>| value.map_or(Value::Null, number);
@@ -62,6 +74,7 @@ impl Model for Speculative {
             ("arithmetic", number(draft.arithmetic(gamma, args.num("draft_flops")))),
             ("best_gamma", best.into()),
             ("best_speedup", number(draft.speedup(best))),
+            ("check", number(draft.check(gamma))),
             ("cost_limit", or_null(draft.cost_limit(gamma))),
             ("acceptance_limit", or_null(draft.acceptance_limit(gamma))),
         ]))
@@ -92,6 +105,11 @@ mod tests {
         near(&best["best_speedup"], 3.092_080);
         assert_eq!(best["best_gamma"], 8);
         assert_eq!((&ask(0.6, 4, 0.1)["best_gamma"], &ask(0.3, 4, 0.3)["best_gamma"]), (&json!(3), &json!(0)));
+        // A batch of 64 beyond a knee of 206 tokens: five each take 320 ÷ 206 of a step.
+        let given = json!({"acceptance": 0.8, "gamma": 4, "draft_cost": 0.05, "batch": 64});
+        let busy = crate::eval("speculative", &question(&given)).unwrap();
+        near(&busy["check"], 320.0 / 206.0);
+        near(&busy["speedup"], 3.3616 / (0.2 + 320.0 / 206.0));
         for given in [json!({"acceptance": 1.5}), json!({"acceptance": -0.1})] {
             assert_eq!(crate::eval("speculative", &question(&given)).unwrap_err().field(), "acceptance");
         }

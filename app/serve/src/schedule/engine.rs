@@ -1,5 +1,6 @@
 //! Continuous batching, step by step.
 
+use super::cache::Cache;
 use super::record::{Event, Record, Row};
 use super::waiting::{Waiting, key, places};
 use super::{Clock, Detail, MAX_STEPS, Outcome, Policy, Preempt, Settings, Totals, by_arrival};
@@ -18,7 +19,7 @@ struct Job {
     now: u32,
     /// Blocks that it holds on the host.
     on_host: u32,
-    /// Which ones; only where events are kept.
+    /// Which ones; only where events are kept or prefixes are recognised.
     blocks: Vec<u32>,
 }
 
@@ -32,6 +33,10 @@ struct Engine<'a> {
     n_free: u32,
     /// Numbers of the free blocks; only where events are kept.
     free: VecDeque<u32>,
+    /// Where prefixes are recognised; it then has the free blocks.
+    cache: Option<Cache>,
+    /// Known blocks of the request that is looked at.
+    hits: Vec<u32>,
     host_free: u32,
     detail: Detail,
     totals: Totals,
@@ -48,7 +53,8 @@ struct Engine<'a> {
 pub(super) fn run(requests: &[Request], settings: &Settings, detail: Detail) -> Result<Outcome, Problem> {
     let order = by_arrival(requests);
     let jobs = requests.iter().map(|request| Job { known: request.prompt, ..Job::default() }).collect();
-    let free = if detail == Detail::Events { (0..settings.pool_blocks).collect() } else { VecDeque::new() };
+    let has_queue = detail == Detail::Events && !settings.prefix;
+    let free = if has_queue { (0..settings.pool_blocks).collect() } else { VecDeque::new() };
     let mut engine = Engine {
         requests,
         settings,
@@ -58,6 +64,8 @@ pub(super) fn run(requests: &[Request], settings: &Settings, detail: Detail) -> 
         waiting: Waiting::new(settings.policy),
         n_free: settings.pool_blocks,
         free,
+        cache: settings.prefix.then(|| Cache::new(settings.block_tokens, settings.pool_blocks)),
+        hits: Vec::new(),
         host_free: if let Preempt::Swap { host_blocks } = settings.preempt { host_blocks } else { 0 },
         detail,
         totals: Totals::default(),
@@ -126,13 +134,12 @@ impl Engine<'_> {
         let mut is_calm = true;
         while at < self.running.len() && *budget > 0 {
             let request = self.running[at];
-            let (n, need) = self.wants(request, *budget);
+            let (n, need) = self.wants(request, *budget, 0);
             while need > self.n_free {
                 is_calm = false;
                 let place = self.victim();
                 let victim = self.running.remove(place);
-                *budget += std::mem::take(&mut self.jobs[victim as usize].now);
-                self.preempt(victim)?;
+                *budget += self.preempt(victim)?;
                 if victim == request {
                     return Ok(false);
                 }
@@ -149,8 +156,9 @@ impl Engine<'_> {
     fn admit(&mut self, budget: &mut u32) -> Result<(), Problem> {
         while self.running.len() < self.settings.max_seqs as usize && *budget > 0 {
             let Some(request) = self.waiting.front() else { break };
-            let (n, need) = self.wants(request, *budget);
-            if need > self.n_free {
+            let n_idle = self.look_up(request);
+            let (n, need) = self.wants(request, *budget, self.hits.len() as u32);
+            if need + n_idle > self.n_free {
                 break;
             }
             self.waiting.take(request, key(self.requests, &self.places, request), true);
@@ -161,16 +169,50 @@ impl Engine<'_> {
                 self.swapped += job.computed;
             }
             self.note(Event::Admit { request })?;
+            self.reuse(request)?;
             self.grant(request, n, need, budget)?;
         }
         Ok(())
     }
 
-    /// Tokens that a request gets from this budget, and blocks that it lacks for them.
-    fn wants(&self, request: u32, budget: u32) -> (u32, u32) {
+    /// Tokens that a request gets from this budget, and blocks that it lacks for them beside `n_hits` that it finds.
+    fn wants(&self, request: u32, budget: u32, n_hits: u32) -> (u32, u32) {
         let job = &self.jobs[request as usize];
-        let n = (job.known - job.computed).min(budget);
-        (n, self.settings.blocks(job.computed + n) - job.held)
+        let computed = job.computed + n_hits * self.settings.block_tokens;
+        let n = (job.known - computed).min(budget);
+        (n, self.settings.blocks(computed + n) - job.held - n_hits)
+    }
+
+    /// The blocks that a waiting request finds; how many of them leave the free queue.
+    fn look_up(&mut self, request: u32) -> u32 {
+        self.hits.clear();
+        let job = &self.jobs[request as usize];
+        let Some(cache) = self.cache.as_ref().filter(|_| job.computed == 0) else { return 0 };
+        cache.lookup(&self.requests[request as usize], request, job.known, &mut self.hits);
+        cache.n_idle(&self.hits)
+    }
+
+    /// An admitted request takes the blocks that were found; their tokens are not computed.
+    fn reuse(&mut self, request: u32) -> Result<(), Problem> {
+        let Some(cache) = self.cache.as_mut().filter(|_| !self.hits.is_empty()) else { return Ok(()) };
+        let hits = std::mem::take(&mut self.hits);
+        for block in &hits {
+            cache.hold(*block);
+        }
+        self.n_free = cache.n_free();
+        let tokens = hits.len() as u32 * self.settings.block_tokens;
+        let job = &mut self.jobs[request as usize];
+        (job.computed, job.held) = (tokens, hits.len() as u32);
+        job.blocks.extend(&hits);
+        self.totals.hit_tokens += u64::from(tokens);
+        self.row.hit_tokens += tokens;
+        if self.detail == Detail::Events {
+            for block in &hits {
+                self.note(Event::Take { request, block: *block })?;
+            }
+            self.note(Event::Hit { request, tokens })?;
+        }
+        Ok(())
     }
 
     fn grant(&mut self, request: u32, n: u32, need: u32, budget: &mut u32) -> Result<(), Problem> {
@@ -179,6 +221,9 @@ impl Engine<'_> {
         job.held += need;
         job.now = n;
         *budget -= n;
+        if self.cache.is_some() {
+            return self.grant_cached(request, need);
+        }
         if self.detail == Detail::Events {
             for _ in 0..need {
                 if let Some(block) = self.free.pop_front() {
@@ -188,6 +233,48 @@ impl Engine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Blocks off the queue, which lose what they held; those that this step fills get their key.
+    fn grant_cached(&mut self, request: u32, need: u32) -> Result<(), Problem> {
+        for _ in 0..need {
+            let Some((block, is_evicted)) = self.cache.as_mut().and_then(Cache::pop) else { break };
+            if is_evicted {
+                self.totals.evictions += 1;
+                self.note(Event::Evict { block })?;
+            }
+            self.jobs[request as usize].blocks.push(block);
+            self.note(Event::Take { request, block })?;
+        }
+        let size = self.settings.block_tokens;
+        let job = &self.jobs[request as usize];
+        // What comes back from the host has no keys yet.
+        let (from, to) = (if job.held == need { 0 } else { job.computed / size }, (job.computed + job.now) / size);
+        for idx in from..to {
+            let block = self.jobs[request as usize].blocks[idx as usize];
+            let Some(cache) = self.cache.as_mut() else { break };
+            let key = cache.key(&self.requests[request as usize], request, idx);
+            if cache.name(block, key) {
+                self.note(Event::Cache { block })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was planned for this step will not be computed: blocks that it would have filled hold nothing.
+    fn unplan(&mut self, request: u32) -> Result<u32, Problem> {
+        let size = self.settings.block_tokens;
+        let job = &mut self.jobs[request as usize];
+        let planned = std::mem::take(&mut job.now);
+        for idx in job.computed / size..(job.computed + planned) / size {
+            let block = self.jobs[request as usize].blocks.get(idx as usize).copied();
+            if let (Some(cache), Some(block)) = (self.cache.as_mut(), block)
+                && cache.forget(block)
+            {
+                self.note(Event::Evict { block })?;
+            }
+        }
+        Ok(planned)
     }
 
     /// Where the one stands that gives way: the last, or the one that goes last by its priority.
@@ -200,7 +287,9 @@ impl Engine<'_> {
         (0..=last).max_by_key(key).unwrap_or(last)
     }
 
-    fn preempt(&mut self, request: u32) -> Result<(), Problem> {
+    /// Tokens that were planned for it in this step come back.
+    fn preempt(&mut self, request: u32) -> Result<u32, Problem> {
+        let planned = self.unplan(request)?;
         self.totals.preemptions += 1;
         self.row.preempted += 1;
         let is_swap = matches!(self.settings.preempt, Preempt::Swap { .. });
@@ -217,15 +306,22 @@ impl Engine<'_> {
         };
         self.waiting.push_front(request, key(self.requests, &self.places, request));
         self.note(Event::Preempt { request, lost })?;
-        self.give_all(request)
+        self.give_all(request)?;
+        Ok(planned)
     }
 
     fn give_all(&mut self, request: u32) -> Result<(), Problem> {
         let job = &mut self.jobs[request as usize];
         self.n_free += std::mem::take(&mut job.held);
         while let Some(block) = self.jobs[request as usize].blocks.pop() {
-            self.free.push_back(block);
+            match &mut self.cache {
+                Some(cache) => cache.give(block),
+                None => self.free.push_back(block),
+            }
             self.note(Event::Give { request, block })?;
+        }
+        if let Some(cache) = &self.cache {
+            self.n_free = cache.n_free();
         }
         Ok(())
     }
@@ -241,8 +337,11 @@ impl Engine<'_> {
 
     fn sum_up(&mut self) {
         let used = self.settings.pool_blocks - self.n_free;
-        let cached: u64 =
-            self.running.iter().map(|one| &self.jobs[*one as usize]).map(|job| u64::from(job.computed + job.now)).sum();
+        let jobs = || self.running.iter().map(|one| &self.jobs[*one as usize]);
+        // A block that several hold is full, and counts once.
+        let n_twice = jobs().map(|job| u64::from(job.held)).sum::<u64>() - u64::from(used);
+        let tokens: u64 = jobs().map(|job| u64::from(job.computed + job.now)).sum();
+        let cached = tokens - n_twice * u64::from(self.settings.block_tokens);
         self.totals.steps += 1;
         self.totals.peak_blocks = self.totals.peak_blocks.max(used);
         self.totals.peak_running = self.totals.peak_running.max(self.running.len() as u32);

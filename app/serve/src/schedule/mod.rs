@@ -5,9 +5,11 @@
 //! preempted, its blocks given back, and it goes to the front of the waiting. Without a preemption the front of the waiting
 //! is admitted while seats, budget and blocks suffice; nobody is skipped. A request that has computed all it knows emits a
 //! token; with its last one it ends. Source: vLLM V1, `vllm/v1/core/sched/scheduler.py`, as brief 21 puts it.
+//! With `prefix` a waiting request first takes the full blocks that an earlier one left (`cache.rs`), and computes the rest.
 //! `batch.rs` is static batching, for contrast: a batch starts together, is padded to its longest and ends together.
 
 mod batch;
+mod cache;
 mod engine;
 pub mod record;
 mod waiting;
@@ -21,6 +23,8 @@ pub const MAX_SEQS: u32 = 1024;
 pub const MAX_BUDGET: u32 = 65_536;
 pub const MAX_BLOCK: u32 = 256;
 pub const MAX_POOL: u32 = 1 << 24;
+/// Most blocks of a pool that recognises prefixes: it keeps a key for each.
+pub const MAX_CACHED_POOL: u32 = 1 << 21;
 /// Steps after which a run is given up.
 pub const MAX_STEPS: u64 = 20_000_000;
 
@@ -60,13 +64,15 @@ pub struct Settings {
     pub policy: Policy,
     pub preempt: Preempt,
     pub clock: Clock,
+    /// Full blocks are recognised by their content, also while they are free.
+    pub prefix: bool,
 }
 
 impl Settings {
-    /// First come first served, recompute, steps as the clock.
+    /// First come first served, recompute, steps as the clock, no prefix recognised.
     pub fn new(max_seqs: u32, token_budget: u32, block_tokens: u32, pool_blocks: u32) -> Self {
         let (policy, preempt, clock) = (Policy::Fcfs, Preempt::Recompute, Clock::Steps);
-        Self { max_seqs, token_budget, block_tokens, pool_blocks, policy, preempt, clock }
+        Self { max_seqs, token_budget, block_tokens, pool_blocks, policy, preempt, clock, prefix: false }
     }
 
     pub(crate) fn blocks(&self, tokens: u32) -> u32 {
@@ -93,6 +99,10 @@ pub struct Totals {
     pub discarded_tokens: u64,
     /// Tokens whose keys and values went to the host.
     pub swapped_tokens: u64,
+    /// Tokens that were found in the cache and not computed.
+    pub hit_tokens: u64,
+    /// Cached blocks that lost what they held to a newcomer.
+    pub evictions: u64,
     pub peak_blocks: u32,
     pub peak_running: u32,
     /// Tokens computed, prompts and everything that was computed again.
@@ -122,7 +132,7 @@ pub fn continuous(requests: &[Request], settings: &Settings, detail: Detail) -> 
     engine::run(requests, settings, detail)
 }
 
-/// Static batching with the same seats and pool; token budget and policy do not apply.
+/// Static batching with the same seats and pool; token budget, policy and prefixes do not apply.
 pub fn fixed(requests: &[Request], settings: &Settings, detail: Detail) -> Result<Outcome, Problem> {
     check(requests, settings)?;
     batch::run(requests, settings, detail)
@@ -144,7 +154,8 @@ fn check(requests: &[Request], settings: &Settings) -> Result<(), Problem> {
     within("max_seqs", settings.max_seqs, MAX_SEQS, "同时运行的请求数")?;
     within("token_budget", settings.token_budget, MAX_BUDGET, "每步 token 数")?;
     within("block_tokens", settings.block_tokens, MAX_BLOCK, "每块 token 数")?;
-    within("pool_blocks", settings.pool_blocks, MAX_POOL, "块数")?;
+    let most = if settings.prefix { MAX_CACHED_POOL } else { MAX_POOL };
+    within("pool_blocks", settings.pool_blocks, most, "块数")?;
     if requests.len() > MAX_REQUESTS {
         let en = format!("{} requests; at most {MAX_REQUESTS} are taken", requests.len());
         return Err(Problem::new("requests", format!("请求超过 {MAX_REQUESTS} 个"), en));

@@ -40,6 +40,19 @@ pub enum Event {
     Finish {
         request: u32,
     },
+    /// `tokens` of the blocks that were just taken are known already.
+    Hit {
+        request: u32,
+        tokens: u32,
+    },
+    /// A full block can be found by what it holds.
+    Cache {
+        block: u32,
+    },
+    /// What a block held is gone.
+    Evict {
+        block: u32,
+    },
 }
 
 /// One step.
@@ -49,6 +62,8 @@ pub struct Row {
     pub end: f64,
     pub prefill_tokens: u32,
     pub decode_tokens: u32,
+    /// Tokens that were found in the cache.
+    pub hit_tokens: u32,
     pub running: u32,
     pub waiting: u32,
     pub preempted: u32,
@@ -95,8 +110,12 @@ pub struct State {
     pub computed: Vec<u32>,
     pub emitted: Vec<u32>,
     pub tables: Vec<Vec<u32>>,
-    /// Whose each block is.
+    /// Whose each block is; of a shared one, the first of its holders.
     pub owners: Vec<Option<u32>>,
+    /// How many hold each block.
+    pub holders: Vec<u32>,
+    /// Whether a block's content can be found, held or free.
+    pub cached: Vec<bool>,
     /// In the order of admission.
     pub running: Vec<u32>,
     waiting: Waiting,
@@ -104,6 +123,8 @@ pub struct State {
     pub preemptions: Vec<u32>,
     /// Places in `running` that were left, and lost tokens, for the way back.
     left: Vec<u32>,
+    /// Owners of shared blocks before one of their holders gave them back.
+    owned: Vec<Option<u32>>,
 }
 
 impl State {
@@ -132,10 +153,13 @@ impl<'a> Cursor<'a> {
             emitted: vec![0; n],
             tables: vec![Vec::new(); n],
             owners: vec![None; pool_blocks as usize],
+            holders: vec![0; pool_blocks as usize],
+            cached: vec![false; pool_blocks as usize],
             running: Vec::new(),
             waiting: Waiting::new(policy),
             preemptions: vec![0; n],
             left: Vec::new(),
+            owned: Vec::new(),
         };
         Self { requests, record, places: places(&by_arrival(requests)), at: 0, state }
     }
@@ -197,6 +221,9 @@ impl<'a> Cursor<'a> {
                 self.leave(request);
                 self.state.phases[request as usize] = Phase::Done;
             }
+            Event::Hit { request, tokens } => self.state.computed[request as usize] += tokens,
+            Event::Cache { block } => self.state.cached[block as usize] = true,
+            Event::Evict { block } => self.state.cached[block as usize] = false,
         }
     }
 
@@ -214,8 +241,8 @@ impl<'a> Cursor<'a> {
                 let again = self.state.preemptions[request as usize] > 0;
                 self.state.phases[request as usize] = if again { Phase::Preempted } else { Phase::Waiting };
             }
-            Event::Take { request, block } => self.give(request, block),
-            Event::Give { request, block } => self.take(request, block),
+            Event::Take { request, block } => self.untake(request, block),
+            Event::Give { request, block } => self.ungive(request, block),
             Event::Compute { request, tokens } => self.state.computed[request as usize] -= tokens,
             Event::Emit { request } => self.state.emitted[request as usize] -= 1,
             Event::Preempt { request, lost } => {
@@ -226,17 +253,51 @@ impl<'a> Cursor<'a> {
                 self.state.preemptions[request as usize] -= 1;
             }
             Event::Finish { request } => self.come_back(request),
+            Event::Hit { request, tokens } => self.state.computed[request as usize] -= tokens,
+            Event::Cache { block } => self.state.cached[block as usize] = false,
+            Event::Evict { block } => self.state.cached[block as usize] = true,
         }
     }
 
     fn take(&mut self, request: u32, block: u32) {
-        self.state.tables[request as usize].push(block);
-        self.state.owners[block as usize] = Some(request);
+        let State { tables, owners, holders, .. } = &mut self.state;
+        tables[request as usize].push(block);
+        holders[block as usize] += 1;
+        if holders[block as usize] == 1 {
+            owners[block as usize] = Some(request);
+        }
+    }
+
+    fn untake(&mut self, request: u32, block: u32) {
+        let State { tables, owners, holders, .. } = &mut self.state;
+        tables[request as usize].pop();
+        holders[block as usize] -= 1;
+        if holders[block as usize] == 0 {
+            owners[block as usize] = None;
+        }
     }
 
     fn give(&mut self, request: u32, block: u32) {
-        self.state.tables[request as usize].pop();
-        self.state.owners[block as usize] = None;
+        let State { tables, owners, holders, owned, running, .. } = &mut self.state;
+        tables[request as usize].pop();
+        holders[block as usize] -= 1;
+        let owner = &mut owners[block as usize];
+        if holders[block as usize] == 0 {
+            *owner = None;
+            return;
+        }
+        owned.push(*owner);
+        if *owner == Some(request) {
+            *owner = running.iter().copied().find(|one| tables[*one as usize].contains(&block));
+        }
+    }
+
+    fn ungive(&mut self, request: u32, block: u32) {
+        let State { tables, owners, holders, owned, .. } = &mut self.state;
+        tables[request as usize].push(block);
+        owners[block as usize] =
+            if holders[block as usize] == 0 { Some(request) } else { owned.pop().unwrap_or_default() };
+        holders[block as usize] += 1;
     }
 
     fn leave(&mut self, request: u32) {

@@ -143,6 +143,7 @@ fn any_stream(random: &mut Random) -> (Vec<Request>, Settings) {
             prompt: 1 + below(40) as u32,
             output: 1 + below(20) as u32,
             priority: below(3) as i32,
+            ..Request::new(0.0, 1, 1)
         })
         .collect();
     let least = list.iter().map(|one| one.kv_tokens().div_ceil(block)).max().unwrap_or(1);
@@ -229,4 +230,132 @@ fn latencies_by_hand() {
     assert!((latency.ttft.mean - (1.0 + 1.5) / 2.0).abs() < 1e-12);
     assert!((latency.tpot.mean - 1.0).abs() < 1e-12 && latency.tpot.n == 1);
     assert!((latency.tokens_per_time - 4.0 / 3.0).abs() < 1e-12);
+}
+
+/// The published example of prefix caching, through the scheduler: 15 tokens, then 14 that share 10, then 29 that share 12.
+#[test]
+fn a_scheduler_that_recognises_prefixes() {
+    let sharing =
+        |arrival, prompt, output, shared| Request { group: 1, shared, ..Request::new(arrival, prompt, output) };
+    let list = [sharing(0.0, 15, 4, 15), sharing(3.0, 14, 2, 10), sharing(10.0, 29, 1, 12)];
+    let settings = Settings { prefix: true, ..Settings::new(4, 64, 4, 10) };
+    let outcome = continuous(&list, &settings, Detail::Events).unwrap();
+    let mut cursor = Cursor::new(&list, Policy::Fcfs, 10, &outcome.record);
+    let mut table = |step: usize, request: usize| cursor.seek_step(step).tables[request].clone();
+    assert_eq!((table(1, 0), table(3, 0)), (vec![0, 1, 2, 3], vec![0, 1, 2, 3, 4]));
+    let events =
+        |kind: fn(&record::Event) -> Option<u32>| outcome.record.events.iter().filter_map(kind).collect::<Vec<_>>();
+    assert_eq!(table(4, 1), [0, 1, 5, 6]);
+    let taken: Vec<u32> =
+        events(|event| if let record::Event::Take { request: 2, block } = event { Some(*block) } else { None });
+    assert_eq!(taken, [0, 1, 2, 7, 8, 9, 4, 3]);
+    assert_eq!(events(|event| if let record::Event::Evict { block } = event { Some(*block) } else { None }), [3]);
+    let hits = events(|event| if let record::Event::Hit { tokens, .. } = event { Some(*tokens) } else { None });
+    assert_eq!((hits, outcome.totals.hit_tokens, outcome.totals.evictions), (vec![8, 12], 20, 1));
+    // The prompts alone, less what was found.
+    assert_eq!(outcome.totals.prefill_tokens, 15 + 14 + 29 - 20);
+    // Nothing is recognised where it is not asked for, and nothing else changes.
+    let plain = continuous(&list, &Settings { prefix: false, ..settings }, Detail::Summary).unwrap();
+    assert_eq!((plain.totals.hit_tokens, plain.totals.prefill_tokens), (0, 58));
+}
+
+/// A prompt that is known to its last token still computes one block of it; equal ones of a step share at once.
+#[test]
+fn one_token_is_always_computed() {
+    let settings = Settings { prefix: true, ..Settings::new(4, 64, 4, 64) };
+    let hits = |list: &[(f64, u32)]| {
+        let list: Vec<Request> =
+            list.iter().map(|(at, n)| Request { group: 1, shared: *n, ..Request::new(*at, *n, 1) }).collect();
+        continuous(&list, &settings, Detail::Summary).unwrap().totals.hit_tokens
+    };
+    assert_eq!((hits(&[(0.0, 8), (5.0, 8)]), hits(&[(0.0, 8), (5.0, 9)])), (4, 8));
+    assert_eq!((hits(&[(0.0, 9), (0.0, 9)]), hits(&[(0.0, 3), (5.0, 3)])), (8, 0));
+    // Check question 1 of the brief: blocks of 16, 40 tokens in common: 32.
+    let settings = Settings { prefix: true, ..Settings::new(4, 256, 16, 64) };
+    let list = [0.0, 5.0].map(|at| Request { group: 1, shared: 40, ..Request::new(at, 100, 1) });
+    assert_eq!(continuous(&list, &settings, Detail::Summary).unwrap().totals.hit_tokens, 32);
+}
+
+/// A victim finds its own blocks again while nobody has taken them.
+#[test]
+fn a_victim_finds_what_it_left() {
+    let list = [(0.0, 4, 6); 3];
+    let settings = Settings::new(3, 64, 4, 5);
+    let plain = run(&list, settings).totals;
+    let cached = run(&list, Settings { prefix: true, ..settings }).totals;
+    assert!(cached.hit_tokens > 0 && cached.preemptions > 0);
+    assert!(cached.prefill_tokens < plain.prefill_tokens, "{cached:?} {plain:?}");
+}
+
+/// With shared beginnings, too: holders are counted, tokens add up, every state is met again on the way back, and a run that
+/// is not kept comes to the same.
+#[test]
+fn what_holds_with_prefixes() {
+    let mut random = Random::new(29);
+    let (mut n_hits, mut n_evicted, mut n_preempted) = (0, 0, 0);
+    for _ in 0..300 {
+        let (mut list, mut settings) = any_stream(&mut random);
+        settings.prefix = true;
+        for one in &mut list {
+            one.group = (random.word() % 3) as u32;
+            one.shared = (random.word() % u64::from(one.prompt + 1)) as u32;
+        }
+        let outcome = continuous(&list, &settings, Detail::Events).unwrap();
+        let mut cursor = Cursor::new(&list, settings.policy, settings.pool_blocks, &outcome.record);
+        for (idx, row) in outcome.record.rows.iter().enumerate() {
+            let state = cursor.seek_step(idx + 1);
+            let mut holders = vec![0; settings.pool_blocks as usize];
+            for (request, table) in state.tables.iter().enumerate() {
+                table.iter().for_each(|block| holders[*block as usize] += 1);
+                let is_running = state.phases[request] == Phase::Running;
+                let blocks = if is_running { state.computed[request].div_ceil(settings.block_tokens) } else { 0 };
+                assert_eq!(table.len() as u32, blocks, "{list:?} {settings:?} step {}", idx + 1);
+            }
+            assert_eq!(holders, state.holders);
+            for (block, owner) in state.owners.iter().enumerate() {
+                let is_right =
+                    owner.map_or(holders[block] == 0, |one| state.tables[one as usize].contains(&(block as u32)));
+                assert!(is_right, "block {block} of {owner:?}");
+            }
+            assert!(row.cached_tokens <= u64::from(row.used_blocks) * u64::from(settings.block_tokens));
+        }
+        let n = outcome.record.events.len();
+        let states: Vec<_> = (0..n + 1).step_by(7).map(|at| cursor.seek(at).clone()).collect();
+        for at in (0..n + 1).step_by(7).rev() {
+            assert_eq!(cursor.seek(at), &states[at / 7]);
+        }
+        let totals = outcome.totals;
+        let needed: u64 = list.iter().map(|one| u64::from(one.kv_tokens())).sum();
+        assert_eq!(totals.prefill_tokens + totals.decode_tokens + totals.hit_tokens, needed + totals.discarded_tokens);
+        let summary = continuous(&list, &settings, Detail::Summary).unwrap();
+        assert_eq!((summary.totals, summary.done), (totals, outcome.done.clone()));
+        n_hits += totals.hit_tokens;
+        n_evicted += totals.evictions;
+        n_preempted += totals.preemptions;
+    }
+    assert!(n_hits > 1000 && n_evicted > 100 && n_preempted > 50, "{n_hits} {n_evicted} {n_preempted}");
+}
+
+/// 100,000 requests within a second, prefixes recognised or not. The bound is for a build without optimisation.
+#[test]
+fn a_hundred_thousand_requests() {
+    let gaps = crate::arrivals::Gaps::Gamma { rate: 1.0, burstiness: 1.0 };
+    let length = |mean, most| crate::arrivals::Length::LogNormal { mean, sigma: 0.7, most };
+    let stream = crate::arrivals::Stream {
+        n_requests: 100_000,
+        gaps,
+        prompt: length(200.0, 2048),
+        output: length(40.0, 512),
+        seed: 5,
+    };
+    let mut list = stream.requests().unwrap();
+    for (idx, one) in list.iter_mut().enumerate() {
+        (one.group, one.shared) = (1 + idx as u32 % 50, one.prompt.min(128));
+    }
+    for prefix in [false, true] {
+        let settings = Settings { prefix, ..Settings::new(256, 2048, 16, 8192) };
+        let outcome = continuous(&list, &settings, Detail::Summary).unwrap();
+        assert!(outcome.done.iter().all(|done| *done > 0.0));
+        assert_eq!(outcome.totals.hit_tokens > 1_000_000, prefix);
+    }
 }
