@@ -68,8 +68,25 @@ pub fn normal_exponent(sigma: f64) -> f64 {
     (centre - 60..=centre + 6).map(share).filter(|p| *p > 0.0).map(|p| -p * p.log2()).sum()
 }
 
+/// Bits of each of the 16 bits of words, the sign first: 1 for a coin, 0 for a bit that never changes.
+pub fn of_lanes(words: &[u16]) -> [f64; 16] {
+    let mut ones = [0_u64; 16];
+    for word in words {
+        for (lane, ones) in ones.iter_mut().enumerate() {
+            *ones += u64::from(word >> (15 - lane) & 1);
+        }
+    }
+    ones.map(|ones| of_counts(&[ones, words.len() as u64 - ones]))
+}
+
+/// Largest ratio of a codec that takes each byte of a number by itself, after the bytes were split; none for constants.
+pub fn split_ratio(bytes: &[u8], width: usize) -> Option<f64> {
+    let lane = |lane: usize| of_bytes(&bytes.iter().copied().skip(lane).step_by(width).collect::<Vec<_>>());
+    ideal_ratio(8.0 * width as f64, (0..width).map(lane).sum())
+}
+
 /// The error function, to some 1e-15: its series for small arguments, a continued fraction for large.
-fn erf(x: f64) -> f64 {
+pub fn erf(x: f64) -> f64 {
     if x < 3.0 {
         let mut term = x;
         let mut sum = x;
@@ -123,6 +140,18 @@ mod tests {
         assert!((fields.exponent - normal_exponent(0.02)).abs() < 0.005, "{fields:?}");
         assert!((fields.sign - 1.0).abs() < 1e-4 && (6.9..7.0).contains(&fields.mantissa));
         assert!((fields.ceiling().unwrap() - 1.52).abs() < 0.01);
+    }
+
+    /// Four words by hand: the top bit is set once in four, the lowest always.
+    #[test]
+    fn lanes_by_hand() {
+        let lanes = of_lanes(&[0x8001, 0x0001, 0x0003, 0x0003]);
+        assert!((lanes[0] - 0.811_278_124_459).abs() < 1e-9);
+        assert_eq!((lanes[14], lanes[15], lanes[7]), (1.0, 0.0, 0.0));
+        assert_eq!(of_lanes(&[]), [0.0; 16]);
+        // Low bytes 1, 2, 3, 4 have two bits, high bytes none.
+        assert_eq!(split_ratio(&[1, 9, 2, 9, 3, 9, 4, 9], 2), Some(8.0));
+        assert_eq!(split_ratio(&[7; 8], 2), None);
     }
 
     /// Brief 25: quantised normal values with σ = 32 steps have 7.05 bits.

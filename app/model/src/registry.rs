@@ -38,16 +38,19 @@ use crate::fit_batch::FitBatch;
 use crate::gustafson::Gustafson;
 use crate::inference::attention_io::AttentionIo;
 use crate::inference::bf16_entropy::Bf16Entropy;
+use crate::inference::bit_lanes::BitLanes;
 use crate::inference::block_tables::BlockTables;
 use crate::inference::codec_payoff::CodecPayoff;
 use crate::inference::engine_capacity::EngineCapacity;
 use crate::inference::engine_log::EngineLog;
 use crate::inference::flash_tiles::FlashTiles;
+use crate::inference::format_error::FormatError;
 use crate::inference::fp_block::FpBlock;
 use crate::inference::kv_config::KvConfig;
 use crate::inference::kv_mistakes::KvMistakes;
 use crate::inference::lossless_ratio::LosslessRatio;
 use crate::inference::low_rank::LowRank;
+use crate::inference::number_line::NumberLine;
 use crate::inference::online_softmax::OnlineSoftmax;
 use crate::inference::outlier_error::OutlierError;
 use crate::inference::prefix_pool::Prefix;
@@ -170,6 +173,7 @@ pub const MODELS: &[Entry] = &[
     entry::<BenchStats>(),
     entry::<Bf16Entropy>(),
     entry::<BfcAllocator>(),
+    entry::<BitLanes>(),
     entry::<BlockTables>(),
     entry::<Bottleneck>(),
     entry::<BufferReuse>(),
@@ -198,6 +202,7 @@ pub const MODELS: &[Entry] = &[
     entry::<FalseSharing>(),
     entry::<FitBatch>(),
     entry::<FlashTiles>(),
+    entry::<FormatError>(),
     entry::<FpBlock>(),
     entry::<Gustafson>(),
     entry::<IntensityKnee>(),
@@ -216,6 +221,7 @@ pub const MODELS: &[Entry] = &[
     entry::<LosslessRatio>(),
     entry::<LowRank>(),
     entry::<NextFix>(),
+    entry::<NumberLine>(),
     entry::<OnlineSoftmax>(),
     entry::<OomCause>(),
     entry::<OpIntensity>(),

@@ -3,16 +3,19 @@
 
 pub mod attention_io;
 pub mod bf16_entropy;
+pub mod bit_lanes;
 pub mod block_tables;
 pub mod codec_payoff;
 pub mod engine_capacity;
 pub mod engine_log;
 pub mod flash_tiles;
+pub mod format_error;
 pub mod fp_block;
 pub mod kv_config;
 pub mod kv_mistakes;
 pub mod lossless_ratio;
 pub mod low_rank;
+pub mod number_line;
 pub mod online_softmax;
 pub mod outlier_error;
 pub mod prefix_pool;
