@@ -133,6 +133,36 @@ pub struct Buffer {
     /// Size by formula, in bytes.
     pub bytes: String,
     pub fill: Fill,
+    /// Bits of a random word that stay, and bits that are set afterwards, by formula: codes of a number format without
+    /// those that the kernel must not meet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
+}
+
+/// Which bits of a random word stay, and which are set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mask {
+    pub keep: u32,
+    pub set: u32,
+}
+
+impl Mask {
+    pub fn of(self, word: u32) -> u32 {
+        word & self.keep | self.set
+    }
+}
+
+impl Buffer {
+    /// The mask of a random fill at one point.
+    pub fn mask(&self, vars: &crate::vars::Vars) -> Result<Mask, String> {
+        let bits = |formula: &Option<String>, default: u32| match formula {
+            None => Ok(default),
+            Some(formula) => crate::vars::eval_whole(formula, vars, u32::MAX.into()).map(|bits| bits as u32),
+        };
+        Ok(Mask { keep: bits(&self.keep, u32::MAX)?, set: bits(&self.set, 0)? })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,6 +176,8 @@ pub enum Fill {
     UnitF32,
     /// Two bf16 numbers in [0, 1) a word of the generator, steps of 1/256: `oracle::unit_bf16_at(seed, index)`.
     UnitBf16,
+    /// 32-bit indices 0 … n − 1 in random order, n a power of two: `oracle::words::shuffled`.
+    Shuffled,
     /// 0xFF in every byte: a NaN, and an index that no kernel writes.
     Poison,
     Zero,
@@ -188,6 +220,24 @@ pub struct CudaLaunch {
     /// Buffers of 64-bit cycle counts that the kernel writes itself; each becomes a reading (the median over the buffer).
     #[serde(default)]
     pub cycles: Vec<String>,
+    /// Launches of the same source right behind this one, in order: timed, counted and checked together with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub then: Vec<Then>,
+}
+
+/// A launch that follows another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Then {
+    pub entry: String,
+    /// Left out where this is 0.
+    #[serde(default)]
+    pub when: Option<String>,
+    pub grid: String,
+    pub block: String,
+    #[serde(default)]
+    pub shared: Option<String>,
+    pub args: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,17 +4,22 @@
 //! wants. A kernel names its reference in `[oracle]`: an id of [`ORACLES`] and, under `with`, what the reference needs
 //! by name: buffers by their name, numbers by formula. Each reference says in its `with` table what those names are;
 //! `gather.rs` holds the sums over loads, `moves.rs` what copies, `footprint.rs` what walks tiles, `cycle.rs` pointer
-//! chases, `stream.rs` arithmetic on doubles, `casts.rs` shorter formats, `arith.rs` chains of operations and matrix products.
+//! chases, `stream.rs` arithmetic on doubles, `casts.rs` shorter formats, `quantised.rs` products with few bits, `group_codes.rs` groups under a scale, `arith.rs` chains of operations and matrix products,
+//! `attention.rs` rows of attention.
 //!
 //! Checks are complete as long as they recompute at most [`Check::max_words`] input words; beyond that every n-th output
 //! is checked, n odd, so that all lanes of a warp take their turn. `n_checked` of the outcome says how many were.
 
 mod arith;
+mod attention;
 mod casts;
 pub mod cycle;
+mod decode;
 mod footprint;
 mod gather;
+mod group_codes;
 mod moves;
+mod quantised;
 mod stream;
 mod tally;
 pub mod words;
@@ -88,15 +93,20 @@ pub struct Entry {
 
 /// Every reference, in alphabetical order of ids.
 pub const ORACLES: &[Entry] = &[
+    attention::ATTENTION,
     casts::CAST,
     cycle::CHASE,
     moves::COPY,
+    decode::DECODE_ATTENTION,
     gather::FIELD_SUM,
     moves::FILL,
     arith::FMA_CHAIN,
     footprint::FOOTPRINT,
     gather::GATHER_SUM,
+    group_codes::GROUP_CODES,
     arith::MATMUL,
+    quantised::QUANT_MATMUL,
+    quantised::SPARSE_MATMUL,
     gather::STRIDED_SUM,
     moves::TRANSPOSE,
     stream::TRIAD,

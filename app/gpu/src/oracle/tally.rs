@@ -31,6 +31,17 @@ impl Tally {
         }
     }
 
+    /// Compares a sum whose terms have magnitudes of `size` together: the error over that.
+    pub fn sum(&mut self, index: u64, expected: f64, found: f64, size: f64, slack: f64) {
+        self.n_checked += 1;
+        let error = (found - expected).abs() / size.max(f64::MIN_POSITIVE);
+        if error <= slack {
+            self.worst_error = self.worst_error.max(error);
+        } else {
+            self.wrong(index, expected, found);
+        }
+    }
+
     fn wrong(&mut self, index: u64, expected: f64, found: f64) {
         self.n_wrong += 1;
         self.first = self.first.filter(|(first, _, _)| *first < index).or(Some((index, expected, found)));

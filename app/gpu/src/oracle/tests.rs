@@ -9,7 +9,13 @@ const SEED: u64 = 41;
 
 fn kernel(id: &str, fills: &[(&str, Fill)], with: &[(&str, &str)]) -> Kernel {
     let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-    let buffer = |(name, fill): &(&str, Fill)| Buffer { name: (*name).to_owned(), bytes: "0".into(), fill: *fill };
+    let buffer = |(name, fill): &(&str, Fill)| Buffer {
+        name: (*name).to_owned(),
+        bytes: "0".into(),
+        fill: *fill,
+        keep: None,
+        set: None,
+    };
     Kernel {
         schema: 1,
         slug: "test".into(),

@@ -3,15 +3,16 @@
 use super::names::{Names, check_text, formula, is_identifier};
 use super::tree::{Doc, Table, hint, json};
 use crate::launch::{Arg, entry_params};
-use crate::manifest::{Buffer, CpuRoutine, CudaLaunch, Fill, HostRoutine, Kernel, Oracle, Param};
+use crate::manifest::{Buffer, CpuRoutine, CudaLaunch, Fill, HostRoutine, Kernel, Oracle, Param, Then};
 use crate::oracle::{self, WithKind};
 use std::collections::BTreeMap;
 
-const FILLS: [(&str, Fill); 6] = [
+const FILLS: [(&str, Fill); 7] = [
     ("random", Fill::Random),
     ("unit_f64", Fill::UnitF64),
     ("unit_f32", Fill::UnitF32),
     ("unit_bf16", Fill::UnitBf16),
+    ("shuffled", Fill::Shuffled),
     ("poison", Fill::Poison),
     ("zero", Fill::Zero),
 ];
@@ -119,8 +120,13 @@ fn buffers(table: &Table<'_, '_>, names: &Names) -> Vec<Buffer> {
             let what = format!("there is no fill \"{word}\"");
             item.doc.problem("unknown-fill", item.span_of("fill"), what, hint(&word, FILLS.map(|(known, _)| known)));
         }
+        let (keep, set) = (item.opt_formula("keep", names), item.opt_formula("set", names));
+        if (keep.is_some() || set.is_some()) && fill.is_some_and(|fill| fill != Fill::Random) {
+            let what = "keep and set choose bits of random words; this fill has none";
+            item.doc.problem("bad-fill", item.span_of("fill"), what, None);
+        }
         item.finish();
-        out.push(Buffer { name, bytes, fill: fill.unwrap_or(Fill::Poison) });
+        out.push(Buffer { name, bytes, fill: fill.unwrap_or(Fill::Poison), keep, set });
     }
     out
 }
@@ -190,7 +196,7 @@ fn buffer_name(
     }
     if kind == WithKind::Input && is_blank {
         let what =
-            format!("{field}: \"{name}\" is an input, so its fill must be random, unit_f32, unit_bf16 or unit_f64");
+            format!("{field}: \"{name}\" is an input, so its fill must be random, shuffled or one of unit_*");
         item.doc.problem("bad-fill", node.span(), what, None);
     }
     name
@@ -223,8 +229,9 @@ fn cuda_launch(item: Table<'_, '_>, kernel: &Kernel, names: &Names) -> CudaLaunc
         define,
         args: texts(&item, "args"),
         cycles: texts(&item, "cycles"),
+        then: item.tables("then").into_iter().map(|then| following(then, kernel, names)).collect(),
     };
-    check_args(&item, &launch, kernel, names);
+    check_args(&item, &launch.args, &launch.cycles, kernel, names);
     item.finish();
     launch
 }
@@ -236,11 +243,29 @@ fn check_source(item: &Table<'_, '_>, source: &str) {
     }
 }
 
-fn check_args(item: &Table<'_, '_>, launch: &CudaLaunch, kernel: &Kernel, names: &Names) {
+/// A launch of `[[cuda.then]]`.
+fn following(item: Table<'_, '_>, kernel: &Kernel, names: &Names) -> Then {
+    let then = Then {
+        entry: item.text("entry"),
+        when: item.opt_formula("when", names),
+        grid: item.formula("grid", names),
+        block: item.formula("block", names),
+        shared: item.opt_formula("shared", names),
+        args: texts(&item, "args"),
+    };
+    for name in entry_params(&then.entry) {
+        check_text(item.doc, "entry", name, item.span_of("entry"), names);
+    }
+    check_args(&item, &then.args, &[], kernel, names);
+    item.finish();
+    then
+}
+
+fn check_args(item: &Table<'_, '_>, args: &[String], cycles: &[String], kernel: &Kernel, names: &Names) {
     item.need("args");
     let known = || kernel.buffers.iter().map(|buffer| buffer.name.as_str());
     let span = item.span_of("args");
-    for arg in &launch.args {
+    for arg in args {
         match Arg::split(arg) {
             Err(what) => item.doc.problem("bad-argument", part_of(item, "args", arg), what, None),
             Ok(("ptr", name)) if !known().any(|buffer| buffer == name) => {
@@ -251,7 +276,7 @@ fn check_args(item: &Table<'_, '_>, launch: &CudaLaunch, kernel: &Kernel, names:
             Ok((_, text)) => check_text(item.doc, arg, text, span.clone(), names),
         }
     }
-    for name in launch.cycles.iter().filter(|name| !known().any(|buffer| buffer == name.as_str())) {
+    for name in cycles.iter().filter(|name| !known().any(|buffer| buffer == name.as_str())) {
         let what = format!("cycles: there is no buffer \"{name}\"");
         item.doc.problem("unknown-id", part_of(item, "cycles", name), what, hint(name, known()));
     }

@@ -4,7 +4,7 @@
 use super::driver::{Device, Memory, Shape};
 use super::tools::Tools;
 use crate::error::RunError;
-use crate::manifest::{Fill, Kernel};
+use crate::manifest::{Fill, Kernel, Mask};
 use crate::oracle::words;
 use crate::plan::PointPlan;
 use std::collections::BTreeMap;
@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 pub struct Buffers {
     held: BTreeMap<String, Memory>,
     used: BTreeMap<String, u64>,
+    /// Bits of random fills, by the point's numbers.
+    masks: Vec<Mask>,
 }
 
 impl Buffers {
@@ -26,6 +28,7 @@ impl Buffers {
         budget_bytes: u64,
     ) -> Result<(), RunError> {
         self.used = sizes(kernel, point)?;
+        self.masks = masks(kernel, point)?;
         let asked_bytes = self.used.values().sum();
         if asked_bytes > budget_bytes {
             return Err(RunError::OverBudget { asked_bytes, budget_bytes });
@@ -51,13 +54,18 @@ impl Buffers {
             match buffer.fill {
                 Fill::Zero => memory.set(0, bytes, &buffer.name)?,
                 Fill::Poison => memory.set(0xFF, bytes, &buffer.name)?,
-                Fill::Random => tools.fill(memory, bytes / 4, seed, 0)?,
+                Fill::Random => tools.fill_words(memory, bytes / 4, seed, self.mask(position))?,
                 Fill::UnitF32 => tools.fill(memory, bytes / 4, seed, 1)?,
                 Fill::UnitBf16 => tools.fill(memory, bytes / 4, seed, 3)?,
+                Fill::Shuffled => tools.fill(memory, bytes / 4, seed, 4)?,
                 Fill::UnitF64 => tools.fill(memory, bytes / 8, seed, 2)?,
             }
         }
         Ok(())
+    }
+
+    fn mask(&self, position: usize) -> Mask {
+        self.masks.get(position).copied().unwrap_or(Mask { keep: u32::MAX, set: 0 })
     }
 
     pub fn get(&self, name: &str) -> Result<&Memory, RunError> {
@@ -90,6 +98,15 @@ fn sizes(kernel: &Kernel, point: &PointPlan) -> Result<BTreeMap<String, u64>, Ru
         };
     }
     Ok(out)
+}
+
+/// Bits of every buffer's random words at this point.
+fn masks(kernel: &Kernel, point: &PointPlan) -> Result<Vec<Mask>, RunError> {
+    let mask = |buffer: &crate::manifest::Buffer| {
+        let content = |why| RunError::Content { what: format!("{}: buffer {}: {why}", kernel.slug, buffer.name) };
+        buffer.mask(&point.vars).map_err(content)
+    };
+    kernel.buffers.iter().map(mask).collect()
 }
 
 /// Enough blocks for a loop over the whole grid.

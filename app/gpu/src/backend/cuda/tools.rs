@@ -4,6 +4,7 @@ use super::buffers::FILL;
 use super::compile;
 use super::driver::{Function, Memory, Shape};
 use crate::error::RunError;
+use crate::manifest::Mask;
 use crate::oracle::words;
 
 /// The source of the kernels below; compiled like any other.
@@ -23,9 +24,20 @@ impl Tools {
         })
     }
 
-    /// Fills `n` elements: `kind` 0 = words, 1 = floats, 2 = doubles, 3 = pairs of bf16 in [0, 1).
+    /// Fills `n` elements: `kind` 0 = words, 1 = floats, 2 = doubles, 3 = pairs of bf16 in [0, 1),
+    /// 4 = indices in random order.
     pub fn fill(&self, memory: &Memory, n: u64, seed: u64, kind: u32) -> Result<(), RunError> {
-        self.fill.launch(FILL, &[memory.address, n, u64::from(words::key_of(seed)), u64::from(kind)])
+        self.launch_fill(memory, n, seed, kind, Mask { keep: u32::MAX, set: 0 })
+    }
+
+    /// Fills `n` random words of which `mask` keeps and sets bits.
+    pub fn fill_words(&self, memory: &Memory, n: u64, seed: u64, mask: Mask) -> Result<(), RunError> {
+        self.launch_fill(memory, n, seed, 0, mask)
+    }
+
+    fn launch_fill(&self, memory: &Memory, n: u64, seed: u64, kind: u32, mask: Mask) -> Result<(), RunError> {
+        let (key, kind) = (u64::from(words::key_of(seed)), u64::from(kind));
+        self.fill.launch(FILL, &[memory.address, n, key, kind, mask.keep.into(), mask.set.into()])
     }
 
     /// Holds the stream for `cycles` SM clocks.
