@@ -25,9 +25,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     // The library that the watched program loads; it is built beside ours because desktop names it.
     ("inject", &["profile"]),
     ("train", &["units"]),
-    ("gpu", &["units", "alloc", "model", "trace", "train"]),
+    ("gpu", &["units", "alloc", "codec", "model", "trace", "train"]),
     ("kit", &["units"]),
-    ("views", &["units", "model", "trace", "lesson", "alloc", "ledger", "serve", "snapshot", "profile", "gpu", "kit"]),
+    ("views", &["units", "model", "trace", "lesson", "alloc", "ledger", "modelfile", "serve", "snapshot", "profile", "gpu", "kit"]),
     (
         "shell",
         &[

@@ -11,6 +11,7 @@ mod bank_grid;
 mod bfc_bins;
 mod bottleneck_panel;
 mod case_capacity;
+mod config_field;
 mod control_checklist;
 mod controls;
 mod design_review;

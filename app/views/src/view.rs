@@ -1,7 +1,7 @@
 //! What a visualizer is to the rest of the program, and the slice of all of them.
 
 use vramlab_kit::Tokens;
-use vramlab_units::{Args, FieldError, FieldSpec, Lang, Map, Text};
+use vramlab_units::{Args, FieldError, FieldSpec, Lang, Localized, Map, Text};
 
 /// What a view may ask for beyond its own fields. Performed after the frame by `App::apply`.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +59,11 @@ pub trait View {
     }
     /// What came of [`Self::wants`]: the bytes, or why there are none.
     fn take(&mut self, _asset: Result<&[u8], String>) {}
+    /// A text file of the reader's that came while the figure is on the page: a configuration, a log. None if the figure has
+    /// no use for such a file; else whether it could be read.
+    fn offer(&mut self, _text: &str) -> Option<Result<(), Localized>> {
+        None
+    }
     /// True while an animation runs and the next frame is wanted.
     fn is_playing(&self) -> bool {
         false
@@ -106,6 +111,7 @@ pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::control_checklist::ControlChecklist>(),
     entry::<crate::kv_lab::bytes::KvBytes>(),
     entry::<crate::kv_lab::lab::KvLab>(),
+    entry::<crate::kv_lab::picker::KvPicker>(),
     entry::<crate::kv_lab::timeline::ServeTimeline>(),
     entry::<crate::kv_pages::KvPages>(),
     entry::<crate::ledger_timeline::LedgerTimeline>(),
@@ -121,6 +127,7 @@ pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::sanitizer_chooser::SanitizerChooser>(),
     entry::<crate::sector_map::SectorMap>(),
     entry::<crate::snapshot_card::SnapshotCard>(),
+    entry::<crate::serving::engine_log::EngineLog>(),
     entry::<crate::serving::speculation::Speculation>(),
     entry::<crate::step_waterfall::StepWaterfall>(),
     entry::<crate::thread_stepper::ThreadStepper>(),

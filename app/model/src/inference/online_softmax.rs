@@ -41,6 +41,13 @@ impl Running {
         }
     }
 
+    /// What the block between this state and `after` did: the factor of the old sums, and what was added to l and to o.
+    /// None if everything so far is masked.
+    pub fn change(self, after: Self) -> Option<[f64; 3]> {
+        let alpha = (self.m - after.m).exp();
+        (after.m > f64::NEG_INFINITY).then_some([alpha, after.l - self.l * alpha, after.o - self.o * alpha])
+    }
+
     /// The output; 0 of a row that is masked as a whole.
     pub fn result(self) -> f64 {
         if self.l > 0.0 { self.o / self.l } else { 0.0 }
@@ -127,6 +134,18 @@ mod tests {
     fn ask(scores: &str, values: &str, block: u64, after: Option<u64>) -> Map {
         let given = json!({"scores": scores, "values": values, "block": block, "after_blocks": after});
         crate::eval("online_softmax", &question(&given)).unwrap()
+    }
+
+    /// By hand: 1 2 | 3 4 scales the first block by e⁻² and adds 1 + e⁻¹, which is the first block again.
+    #[test]
+    fn a_block_scales_and_adds() {
+        let first = Running::START.block(&[1.0, 2.0], &[10.0, 20.0]);
+        let [alpha, l, o] = first.change(first.block(&[3.0, 4.0], &[30.0, 40.0])).unwrap();
+        let e = std::f64::consts::E;
+        assert!((alpha - 1.0 / (e * e)).abs() < 1e-12 && (l - first.l).abs() < 1e-12);
+        assert!((o - (40.0 + 30.0 / e)).abs() < 1e-12);
+        assert_eq!(Running::START.change(Running::START), None);
+        assert_eq!(Running::START.change(first).unwrap()[0], 0.0);
     }
 
     /// Brief 16, vector 4.

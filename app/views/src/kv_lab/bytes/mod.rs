@@ -7,7 +7,7 @@ mod answer;
 mod layout;
 mod paint;
 mod question;
-mod words;
+pub(super) mod words;
 
 use crate::controls::{self, KeyNumber};
 use crate::figure;
