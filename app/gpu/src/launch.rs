@@ -1,7 +1,7 @@
 //! The launch of one CUDA kernel at one point: every formula of [`CudaLaunch`] turned into a number and held against
 //! the limits that all devices share. The planner calls it so that a bad shape never reaches a device.
 
-use crate::manifest::CudaLaunch;
+use crate::manifest::{CudaLaunch, Then};
 use crate::vars::{Vars, eval, eval_whole};
 
 const MAX_GRID_X: u64 = (1 << 31) - 1;
@@ -33,6 +33,21 @@ pub enum Arg {
 }
 
 impl Launch {
+    /// The launch of `cuda` and those that follow it at this point.
+    pub fn all(cuda: &CudaLaunch, vars: &Vars) -> Result<Vec<Self>, String> {
+        let mut out = vec![Self::of(cuda, vars)?];
+        for then in &cuda.then {
+            let is_due = match &then.when {
+                Some(formula) => eval(formula, vars).map_err(|why| format!("then.when: {why}"))? != 0.0,
+                None => true,
+            };
+            if is_due {
+                out.push(Self::of(&following(cuda, then), vars)?);
+            }
+        }
+        Ok(out)
+    }
+
     /// Resolves `cuda` over the variables of a point. The error names the field and the formula.
     pub fn of(cuda: &CudaLaunch, vars: &Vars) -> Result<Self, String> {
         let at_least_one = |field: &str, formula: &str, max: u64| match eval_whole(formula, vars, max) {
@@ -64,6 +79,23 @@ impl Launch {
             define: define.collect::<Result<_, String>>()?,
             args: cuda.args.iter().map(|arg| Arg::of(arg, vars)).collect::<Result<_, _>>()?,
         })
+    }
+}
+
+/// A launch that follows `cuda`, with its source and definitions.
+fn following(cuda: &CudaLaunch, then: &Then) -> CudaLaunch {
+    CudaLaunch {
+        source: cuda.source.clone(),
+        entry: then.entry.clone(),
+        grid: then.grid.clone(),
+        grid_y: None,
+        block: then.block.clone(),
+        block_y: None,
+        shared: then.shared.clone(),
+        define: cuda.define.clone(),
+        args: then.args.clone(),
+        cycles: Vec::new(),
+        then: Vec::new(),
     }
 }
 
@@ -124,6 +156,7 @@ mod tests {
             define: BTreeMap::from([("PAD".into(), "pad".into())]),
             args: vec!["ptr:input".into(), "u64:n".into(), "f32:0.5".into()],
             cycles: vec![],
+            then: vec![],
         }
     }
 
@@ -138,6 +171,23 @@ mod tests {
         assert_eq!((launch.grid, launch.block, launch.shared_bytes), ([4, 1], [256, 1], 4224));
         assert_eq!(launch.define, [("PAD".to_owned(), "1".to_owned())]);
         assert_eq!(launch.args, [Arg::Ptr("input".into()), Arg::U64(1000), Arg::F32(0.5)]);
+    }
+
+    #[test]
+    fn what_follows_is_launched_when_it_is_due() {
+        let then = |entry: &str, when: Option<&str>| Then {
+            entry: entry.into(),
+            when: when.map(Into::into),
+            grid: "n / 10".into(),
+            block: "64".into(),
+            shared: None,
+            args: vec!["ptr:out".into()],
+        };
+        let cuda = CudaLaunch { then: vec![then("wide", Some("width == 8")), then("last_{pad}", None)], ..cuda() };
+        let all = Launch::all(&cuda, &vars()).unwrap();
+        assert_eq!(all.iter().map(|launch| launch.entry.as_str()).collect::<Vec<_>>(), ["read_w4", "last_1"]);
+        assert_eq!((all[1].grid, all[1].block, all[1].shared_bytes), ([100, 1], [64, 1], 0));
+        assert_eq!((&all[1].define, &all[1].args), (&all[0].define, &vec![Arg::Ptr("out".into())]));
     }
 
     #[test]

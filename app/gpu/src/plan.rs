@@ -272,13 +272,12 @@ impl Cx<'_> {
             let what = format!("kernel \"{}\" has no [cuda] part, but the experiment runs on CUDA", self.kernel.slug);
             return Err(PlanError::Content { what });
         };
-        let launch = Launch::of(cuda, &point.vars).map_err(|what| PlanError::Content { what })?;
-        let Some(limit) = self.facts.shared_per_block_bytes.filter(|limit| f64::from(launch.shared_bytes) > *limit)
-        else {
+        let launches = Launch::all(cuda, &point.vars).map_err(|what| PlanError::Content { what })?;
+        let asked = launches.iter().map(|launch| launch.shared_bytes).max().unwrap_or_default();
+        let Some(limit) = self.facts.shared_per_block_bytes.filter(|limit| f64::from(asked) > *limit) else {
             return Ok(());
         };
-        let (asked, limit) =
-            (show::bytes_binary(Bytes(launch.shared_bytes.into())), show::bytes_binary(Bytes(limit as u64)));
+        let (asked, limit) = (show::bytes_binary(Bytes(asked.into())), show::bytes_binary(Bytes(limit as u64)));
         let zh = format!("每个线程块需要 {asked} 共享内存，这台设备最多给 {limit}");
         let en = format!("a block needs {asked} of shared memory, this device gives at most {limit}");
         Err(PlanError::Unfit { why: Localized::both(zh, en) })

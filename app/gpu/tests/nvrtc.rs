@@ -104,11 +104,12 @@ fn instances(library: &Library) -> Instances {
         let planned = plan::plan(experiment, kernel, &h200(), Mode::Full, budget, &Map::new());
         let planned = planned.unwrap_or_else(|why| panic!("{id}: {why}"));
         for point in &planned.points {
-            let launch = Launch::of(cuda, &point.vars).unwrap();
-            let defines = launch.define.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            let source = library.sources(&kernel.slug).unwrap()[&cuda.source].clone();
-            let entries = out.entry((cuda.source.clone(), source, defines)).or_default();
-            entries.insert(launch.entry);
+            for launch in Launch::all(cuda, &point.vars).unwrap() {
+                let defines = launch.define.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                let source = library.sources(&kernel.slug).unwrap()[&cuda.source].clone();
+                let entries = out.entry((cuda.source.clone(), source, defines)).or_default();
+                entries.insert(launch.entry);
+            }
         }
     }
     out

@@ -148,8 +148,9 @@ impl Backend for Cuda {
         }
         // Mistakes in the kernel's source come out before anything is allocated.
         if let Some(first) = job.plan.points.first() {
-            let launch = point::resolve(job, first)?;
-            self.function(job, &launch)?;
+            for launch in point::resolve(job, first)? {
+                self.function(job, &launch)?;
+            }
         }
         self.begin_counts(job, cx)
     }

@@ -14,10 +14,10 @@ use std::rc::Rc;
 use vramlab_trace::run::median;
 use vramlab_trace::{Invalid, OracleOutcome, Point, Telemetry};
 
-/// The launch of `point`, every formula a number.
-pub fn resolve(job: &Job, point: &PointPlan) -> Result<Launch, RunError> {
+/// The launches of `point`, every formula a number.
+pub fn resolve(job: &Job, point: &PointPlan) -> Result<Vec<Launch>, RunError> {
     let cuda = job.kernel.cuda.as_ref().ok_or_else(|| content(format!("{} has no [cuda] part", job.kernel.slug)))?;
-    Launch::of(cuda, &point.vars).map_err(|why| content(format!("kernel {}: {why}", job.kernel.slug)))
+    Launch::all(cuda, &point.vars).map_err(|why| content(format!("kernel {}: {why}", job.kernel.slug)))
 }
 
 /// What the timed part of a point yields.
@@ -27,16 +27,18 @@ struct Timed {
     telemetry: Telemetry,
 }
 
-/// A launch with its code and arguments.
+/// A launch with its code and arguments, and those that follow it.
 pub(super) struct Ready {
     pub function: Rc<Function>,
     pub shape: Shape,
     pub args: Vec<u64>,
+    then: Vec<Ready>,
 }
 
 impl Ready {
     pub fn queue(&self) -> Result<(), RunError> {
-        self.function.launch(self.shape, &self.args)
+        self.function.launch(self.shape, &self.args)?;
+        self.then.iter().try_for_each(Self::queue)
     }
 }
 
@@ -63,12 +65,18 @@ impl Cuda {
 
     /// Compiles, allocates and fills what the point needs.
     pub(super) fn ready(&mut self, job: &Job, point: &PointPlan) -> Result<Ready, RunError> {
-        let launch = resolve(job, point)?;
-        let function = self.function(job, &launch)?;
+        let launches = resolve(job, point)?;
+        let functions: Vec<_> = launches.iter().map(|launch| self.function(job, launch)).collect::<Result<_, _>>()?;
         let budget_bytes = self.budget_bytes.unwrap_or_else(|| default_budget(&self.facts));
         self.buffers.prepare(&self.device, &job.kernel, point, budget_bytes)?;
         self.buffers.fill(&self.tools, &job.kernel, job.seed)?;
-        Ok(Ready { function, shape: shape(&launch), args: self.args(&launch)? })
+        let one = |(function, launch): (Rc<Function>, &Launch)| {
+            Ok(Ready { function, shape: shape(launch), args: self.args(launch)?, then: Vec::new() })
+        };
+        let mut all: Vec<Ready> = functions.into_iter().zip(&launches).map(one).collect::<Result<_, RunError>>()?;
+        let then = all.split_off(1);
+        let first = all.pop().ok_or_else(|| content(format!("{} launches nothing", job.kernel.slug)))?;
+        Ok(Ready { then, ..first })
     }
 
     /// One launch on freshly poisoned outputs, held against the reference.
