@@ -13,6 +13,7 @@ pub mod device;
 pub mod dry;
 pub mod forecast;
 mod layers;
+pub mod narrow;
 pub mod net;
 pub mod project;
 pub mod step;
