@@ -6,6 +6,7 @@
 
 mod affine_peak;
 mod alloc_cost;
+mod attention_peak;
 mod boundary;
 mod buffer_pool;
 mod capped_replay;
@@ -119,6 +120,7 @@ pub const ROUTINES: &[Routine] = &[
     affine_peak::AFFINE_PEAK,
     alloc_cost::ALLOC_COST,
     policies::POLICIES,
+    attention_peak::ATTENTION_PEAK,
     buffer_pool::BUFFER_POOL,
     boundary::BOUNDARY,
     capped_replay::CAPPED_REPLAY,

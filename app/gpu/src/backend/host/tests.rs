@@ -110,6 +110,17 @@ fn a_chain_needs_two_buffers() {
     }
 }
 
+/// Brief 16: N²e a head for the scores, 4N for what tiles keep; the pool takes 32 MiB at a time.
+#[test]
+fn scores_take_n_squared_and_tiles_take_n() {
+    for (is_tiled, n, extra, reserved) in [(0, 1024, 8.0, 32.0), (0, 8192, 512.0, 512.0), (1, 8192, 0.125, 32.0)] {
+        let taken = play("attention_peak", &[("n_tokens", n), ("n_heads", 4), ("is_tiled", is_tiled)]);
+        assert_eq!((median(&taken, "extra_mib"), median(&taken, "reserved_mib")), (extra, reserved), "{n} {is_tiled}");
+        // The arithmetic needs a GPU.
+        assert!(taken.checks[1]);
+    }
+}
+
 #[test]
 fn the_largest_request_is_what_is_free_in_whole_pages() {
     for (permille, largest) in [(0, 4096), (500, 2048), (250, 3072)] {
