@@ -46,6 +46,7 @@ pub mod gustafson;
 pub mod inference;
 pub mod intensity_knee;
 pub mod keep_recompute_offload;
+pub mod kernels;
 pub mod kv_cache;
 pub mod kv_capacity;
 pub mod kv_paging;

@@ -68,6 +68,19 @@ use crate::inference::topk_descent::TopkDescent;
 use crate::inference::topk_feedback::TopkFeedback;
 use crate::intensity_knee::IntensityKnee;
 use crate::keep_recompute_offload::KeepRecomputeOffload;
+use crate::kernels::fusion_chain::FusionChain;
+use crate::kernels::fusion_graph::FusionGraph;
+use crate::kernels::gemm_tile::GemmTile;
+use crate::kernels::grid_waves::GridWaves;
+use crate::kernels::launch_timeline::LaunchTimeline;
+use crate::kernels::layout_change::LayoutChange;
+use crate::kernels::merge::MergeHalves;
+use crate::kernels::occupancy::Occupancy;
+use crate::kernels::row_passes::RowPasses;
+use crate::kernels::stack_distance::StackDistance;
+use crate::kernels::stencil_halo::StencilHalo;
+use crate::kernels::struct_fields::StructFields;
+use crate::kernels::tensor_strides::TensorStrides;
 use crate::kv_cache::KvCache;
 use crate::kv_capacity::KvCapacity;
 use crate::kv_paging::KvPaging;
@@ -204,6 +217,10 @@ pub const MODELS: &[Entry] = &[
     entry::<FlashTiles>(),
     entry::<FormatError>(),
     entry::<FpBlock>(),
+    entry::<FusionChain>(),
+    entry::<FusionGraph>(),
+    entry::<GemmTile>(),
+    entry::<GridWaves>(),
     entry::<Gustafson>(),
     entry::<IntensityKnee>(),
     entry::<KeepRecomputeOffload>(),
@@ -216,12 +233,16 @@ pub const MODELS: &[Entry] = &[
     entry::<LargestBatch>(),
     entry::<LargestRequest>(),
     entry::<LatencyCycles>(),
+    entry::<LaunchTimeline>(),
+    entry::<LayoutChange>(),
     entry::<LeakSlope>(),
     entry::<LittlesLaw>(),
     entry::<LosslessRatio>(),
     entry::<LowRank>(),
+    entry::<MergeHalves>(),
     entry::<NextFix>(),
     entry::<NumberLine>(),
+    entry::<Occupancy>(),
     entry::<OnlineSoftmax>(),
     entry::<OomCause>(),
     entry::<OpIntensity>(),
@@ -236,6 +257,7 @@ pub const MODELS: &[Entry] = &[
     entry::<Quantise>(),
     entry::<Reconcile>(),
     entry::<Roofline>(),
+    entry::<RowPasses>(),
     entry::<SamplePlan>(),
     entry::<SanitizerMatrix>(),
     entry::<Schedule>(),
@@ -249,9 +271,13 @@ pub const MODELS: &[Entry] = &[
     entry::<SparseAllreduce>(),
     entry::<SparseSize>(),
     entry::<Speculative>(),
+    entry::<StackDistance>(),
+    entry::<StencilHalo>(),
     entry::<StepTimeModel>(),
     entry::<StreamPool>(),
     entry::<StridedBandwidth>(),
+    entry::<StructFields>(),
+    entry::<TensorStrides>(),
     entry::<ThreadIndex>(),
     entry::<ToldNumbers>(),
     entry::<TopkDescent>(),

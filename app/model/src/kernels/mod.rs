@@ -1,0 +1,17 @@
+//! Models of writing kernels: tiles and reuse, fusion, layout, and what one SM holds.
+
+pub mod architecture;
+pub mod fusion_chain;
+pub mod fusion_graph;
+pub mod gemm_tile;
+pub mod graph;
+pub mod grid_waves;
+pub mod launch_timeline;
+pub mod layout_change;
+pub mod merge;
+pub mod occupancy;
+pub mod row_passes;
+pub mod stack_distance;
+pub mod stencil_halo;
+pub mod struct_fields;
+pub mod tensor_strides;
