@@ -88,6 +88,7 @@ impl Model for AttentionIo {
             bytes("resident_bytes", "分块，K 和 V 只从 HBM 读一次", "In tiles, keys and values read from HBM once"),
             FieldSpec::num("ratio", "1", 0.0, 1e9, Text::new("朴素 ÷ 分块", "Naive over tiled")).optional(),
             bytes("score_bytes", "朴素做法要存的分数矩阵", "Scores that the naive way keeps"),
+            FieldSpec::num("score_gib", "GiB", 0.0, 1e16, Text::new("同上，按 GiB", "The same in GiB")),
             bytes("stats_bytes", "分块做法另存的统计量", "Statistics that the tiled way keeps"),
             FieldSpec::num("flop", "FLOP", 0.0, 1e25, Text::new("两次矩阵乘的计算量", "Sums of both products")),
         ]
@@ -117,6 +118,7 @@ impl Model for AttentionIo {
             ("resident_bytes", bytes(io.resident)),
             ("ratio", ratio.map_or(vramlab_units::Value::Null, number)),
             ("score_bytes", bytes(io.scores)),
+            ("score_gib", number(io.scores as f64 / (1_u64 << 30) as f64)),
             ("stats_bytes", bytes(io.stats)),
             ("flop", bytes(io.flop)),
         ]))
@@ -141,6 +143,9 @@ mod tests {
         assert_eq!((&long["naive_bytes"], &long["tiled_bytes"]), (&json!(138_412_032), &json!(69_222_400)));
         assert_eq!((&long["score_bytes"], &long["resident_bytes"]), (&json!(33_554_432), &json!(4_210_688)));
         assert_eq!(ask(4096, 256)["tiled_bytes"], 2_097_152 + 16_384 + 2_097_152 * 16);
+        // 32 heads of 32,768 tokens: 2 GiB a head.
+        let given = json!({"tokens": 32_768, "q_heads": 32, "kv_heads": 8});
+        assert_eq!(crate::eval("attention_io", &question(&given)).unwrap()["score_gib"], 64);
         let none = ask(0, 128);
         assert_eq!((&none["naive_bytes"], &none["tiled_bytes"], &none["ratio"]), (&json!(0), &json!(0), &json!(null)));
         let refused = |given| crate::eval("attention_io", &question(&given)).unwrap_err();
