@@ -252,6 +252,58 @@ fn chains_and_products_are_recomputed() {
     assert!(matches!(run(&product, &[], shorts(1.02), 1 << 20), OracleOutcome::Failed { n_wrong: 6, .. }));
 }
 
+/// Two query heads over one KV head, by online softmax in blocks of 4 keys and in floats: whole rows pass; a row that saw a
+/// later key, and one damaged element, do not.
+#[test]
+fn attention_is_what_online_softmax_makes() {
+    const N: usize = 16;
+    const D: usize = 4;
+    let fills = ["q", "k", "v"].map(|name| (name, Fill::UnitF32));
+    let fills = [&fills[..], &[("out", Fill::Poison), ("lse", Fill::Poison)]].concat();
+    let names = ["q", "k", "v", "out", "lse"].map(|name| (name, name));
+    let numbers = [("n", "16"), ("d", "4"), ("heads", "2"), ("kv_heads", "1"), ("causal", "1"), ("bf16", "0")];
+    let with = [&names[..], &numbers, &[("scale", "3"), ("error", "0.00001")]].concat();
+    let kernel = kernel("attention", &fills, &with);
+    let element = |position: usize, at: usize| unit_f32_at(buffer_seed(SEED, position), at as u64);
+    let row = |head: usize, i: usize, n_keys: usize| -> (Vec<f32>, f32) {
+        let (mut most, mut sum, mut out) = (f32::NEG_INFINITY, 0.0_f32, vec![0.0_f32; D]);
+        for block in (0..n_keys).step_by(4) {
+            let keys = block..n_keys.min(block + 4);
+            let score = |j: usize| {
+                3.0 * (0..D).map(|c| element(0, (head * N + i) * D + c) * element(1, j * D + c)).sum::<f32>()
+            };
+            let next = keys.clone().map(score).fold(most, f32::max);
+            let shrink = (most - next).exp();
+            (most, sum) = (next, sum * shrink);
+            out.iter_mut().for_each(|x| *x *= shrink);
+            for j in keys {
+                let weight = (score(j) - most).exp();
+                sum += weight;
+                out.iter_mut().enumerate().for_each(|(c, x)| *x += weight * element(2, j * D + c));
+            }
+        }
+        (out.iter().map(|x| x / sum).collect(), most + sum.ln())
+    };
+    let judge = |n_keys: fn(usize) -> usize, damage: f32| {
+        let (mut out, mut lse) = (Vec::new(), Vec::new());
+        for at in 0..2 * N {
+            let (numbers, log) = row(at / N, at % N, n_keys(at % N));
+            out.extend(numbers);
+            lse.extend(log.to_le_bytes());
+        }
+        out[7] *= damage;
+        let out = out.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let buffers = BTreeMap::from([("out".to_owned(), out), ("lse".to_owned(), lse)]);
+        let vars = Vars::new();
+        check(&Check { kernel: &kernel, vars: &vars, job_seed: SEED, buffers: &buffers, max_words: 1 << 20 }).unwrap()
+    };
+    let passed = judge(|i| i + 1, 1.0);
+    assert!(matches!(passed, OracleOutcome::Passed { n_checked: 160, .. }), "{passed:?}");
+    let damaged = judge(|i| i + 1, 1.001);
+    assert!(matches!(damaged, OracleOutcome::Failed { first_wrong_idx: 7, n_wrong: 1, .. }), "{damaged:?}");
+    assert!(matches!(judge(|i| (i + 2).min(N), 1.0), OracleOutcome::Failed { .. }));
+}
+
 #[test]
 fn a_sampled_check_visits_every_lane_and_both_ends() {
     let lanes: std::collections::BTreeSet<u64> = sampled(1000, 15).map(|i| i % 32).collect();

@@ -195,3 +195,21 @@ fn the_hash_follows_what_shapes_the_numbers() {
     assert_ne!(library(&change(KERNEL, "tile = \"256\"", "tile = \"128\""), "int x;\n", EXPERIMENT), before);
     assert_ne!(library(KERNEL, "int x;\n", &change(EXPERIMENT, "8, 16]", "8, 32]")), before);
 }
+
+/// A launch that follows another is read like the first one.
+#[test]
+fn launches_in_a_row_are_checked_too() {
+    let then = "\n[[cuda.then]]\nentry = \"last\"\nwhen = \"loads > 1\"\ngrid = \"blocks\"\nblock = \"64\"\nargs = [\"ptr:out\"]\n";
+    let text = format!("{KERNEL}{then}");
+    let (kernel, problems) = read_kernel("read/kernel.toml", "read", &text);
+    assert!(problems.is_empty(), "{problems:#?}");
+    let then = &kernel.unwrap().cuda.unwrap().then[0];
+    assert_eq!((then.entry.as_str(), then.when.as_deref(), then.args.len()), ("last", Some("loads > 1"), 1));
+    one(&of_kernel(&change(&text, "\"loads > 1\"", "\"laods > 1\"")), "unknown-name", "laods", Some("\"loads\""));
+    one(
+        &of_kernel(&change(&text, "args = [\"ptr:out\"]", "args = [\"ptr:oot\"]")),
+        "unknown-id",
+        "ptr:oot",
+        Some("out"),
+    );
+}

@@ -81,7 +81,11 @@ impl Layer {
     fn sample(self, card: &mut dyn Card, taken: &mut Taken) -> Result<(), RunError> {
         card.open_pool(u64::MAX)?;
         card.start_clock()?;
-        if self.is_tiled { self.in_tiles(card)? } else { self.in_three(card)? }
+        if self.is_tiled {
+            self.in_tiles(card)?
+        } else {
+            self.in_three(card)?
+        }
         let ns = card.stop_clock()?;
         card.sync()?;
         let pool = card.pool_bytes()?;
