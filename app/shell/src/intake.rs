@@ -215,6 +215,7 @@ impl App {
         // Text under the name of a chapter is read as one, so that its author hears what is wrong with it.
         let is_chapter = kind == Kind::Text && name.ends_with(".toml");
         let is_kept = match use_of(kind) {
+            _ if is_whole && self.offer_to_figure(name, kind, &bytes) => true,
             Use::Open if is_model(kind) => self.open_model(name, &bytes, n_bytes),
             Use::Open if is_whole && kind == Kind::Snapshot => self.open_snapshot(name, bytes, is_beside),
             Use::Open if kind == Kind::OomMessage && !(is_whole && self.open_summary(&bytes)) => {
@@ -245,6 +246,23 @@ impl App {
             let route = Some(self.route.text());
             self.remember(Recent { name: name.to_owned(), path, kind: kind.id().to_owned(), route });
         }
+    }
+
+    /// A configuration or a log that a figure of the page at hand has a use for is read there; false if none has.
+    fn offer_to_figure(&mut self, name: &str, kind: Kind, bytes: &[u8]) -> bool {
+        let Page::Chapter { chapter, step } = self.route.page.clone() else { return false };
+        let Some(text) = std::str::from_utf8(bytes).ok().filter(|_| matches!(kind, Kind::HfConfig | Kind::VllmLog))
+        else {
+            return false;
+        };
+        let Some((step, read)) = self.steps.offer(&chapter, step.as_deref(), text) else { return false };
+        let lang = self.lang();
+        match read {
+            Ok(()) => self.note(READ_HERE.get(lang).replace("{}", name), false),
+            Err(why) => self.note(format!("{name}: {}", why.get(lang)), true),
+        }
+        self.go(Route::step(&chapter, &step), true);
+        true
     }
 
     /// Opens a file of ours; false if it could not be read, with the reason as a note.
@@ -388,6 +406,11 @@ impl App {
         }
     }
 }
+
+const READ_HERE: Text = Text::new(
+    "“{}”读进了这张图；完整的账在“放得下吗”页，回首页再拖一次",
+    "the figure has read \"{}\"; the full account is on the page \"Does it fit\", from the start page",
+);
 
 /// Files of one drop that are opened: the ranks of a job among them.
 const MAX_DROPPED: usize = crate::snapshot::MOST_BESIDE;

@@ -125,6 +125,24 @@ impl StepStates {
         state.view = None;
     }
 
+    /// Offers a text file to the figures of a chapter that are open, the one at `first` before the others: the step of the
+    /// one that had a use for it, and whether it could be read.
+    pub fn offer(
+        &mut self,
+        chapter: &str,
+        first: Option<&str>,
+        text: &str,
+    ) -> Option<(String, Result<(), vramlab_units::Localized>)> {
+        let prefix = format!("{chapter}/");
+        let mut ours: Vec<_> = self.0.iter_mut().filter(|(key, _)| key.starts_with(&prefix)).collect();
+        ours.sort_by_key(|(key, _)| key.strip_prefix(&prefix) != first);
+        ours.into_iter().find_map(|(key, state)| {
+            let view = state.view.as_mut()?.as_mut().ok()?;
+            let read = view.offer(text)?;
+            Some((key[prefix.len()..].to_owned(), read))
+        })
+    }
+
     pub fn forget(&mut self, chapter: &str) {
         let prefix = format!("{chapter}/");
         self.0.retain(|key, _| !key.starts_with(&prefix));
