@@ -21,9 +21,39 @@ pub struct Card {
     pub graphs: f64,
 }
 
+/// What an engine takes its share of. Sources: `assets/engines.toml`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reserve {
+    /// Of the card; everything it needs comes out of that share. vLLM.
+    Card,
+    /// Of what is free when weights and activations have their place. TensorRT-LLM.
+    Rest,
+    /// Of what was free before loading, for weights and pool; activations and graphs get the other part. SGLang.
+    Start,
+    /// Of nothing: the cache grows until the card is full. Transformers.
+    Grows,
+}
+
 impl Card {
     pub fn pool(&self) -> f64 {
-        self.total * self.utilisation - self.weights - self.non_torch - self.activation_peak - self.graphs
+        self.pool_by(Reserve::Card)
+    }
+
+    /// Bytes that are left for keys and values; negative where the rest does not fit.
+    pub fn pool_by(&self, reserve: Reserve) -> f64 {
+        let needs = self.weights + self.non_torch + self.activation_peak + self.graphs;
+        match reserve {
+            Reserve::Card => self.total * self.utilisation - needs,
+            Reserve::Rest => (self.total - needs) * self.utilisation,
+            Reserve::Start => (self.total - self.non_torch) * self.utilisation - self.weights,
+            Reserve::Grows => self.total - needs,
+        }
+    }
+
+    /// What an engine sets aside for activations and graphs does not hold them: it dies later, in a long prompt.
+    pub fn is_short(&self, reserve: Reserve) -> bool {
+        let aside = (self.total - self.non_torch) * (1.0 - self.utilisation);
+        reserve == Reserve::Start && aside < self.activation_peak + self.graphs
     }
 }
 
@@ -113,6 +143,20 @@ mod tests {
         let pool = Pool::new(14.65 * GIB, 4.0 * GIB, 163_840.0, 16).unwrap();
         assert!(pool.gpu_blocks.abs_diff(6001) <= 3, "{}", pool.gpu_blocks);
         assert_eq!((pool.cpu_blocks, pool.block_bytes), (1638, 2.5 * 1_048_576.0));
+    }
+
+    /// SGLang v0.5.8: what is free after loading − what was free before · (1 − fraction). The others by their descriptions.
+    #[test]
+    fn engines_reserve_in_their_ways() {
+        let card =
+            Card { total: 80.0, utilisation: 0.9, weights: 16.0, non_torch: 1.0, activation_peak: 2.0, graphs: 1.0 };
+        let near = |reserve, expected: f64| assert!((card.pool_by(reserve) - expected).abs() < 1e-9, "{reserve:?}");
+        near(Reserve::Card, 52.0);
+        near(Reserve::Rest, 54.0);
+        near(Reserve::Start, (79.0 - 16.0) - 79.0 * 0.1);
+        near(Reserve::Grows, 60.0);
+        assert!(!card.is_short(Reserve::Start) && !card.is_short(Reserve::Card));
+        assert!(Card { activation_peak: 8.0, ..card }.is_short(Reserve::Start));
     }
 
     /// vllm-project/vllm#13596.

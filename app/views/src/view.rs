@@ -127,6 +127,7 @@ pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::sanitizer_chooser::SanitizerChooser>(),
     entry::<crate::sector_map::SectorMap>(),
     entry::<crate::snapshot_card::SnapshotCard>(),
+    entry::<crate::serving::engine_compare::EngineCompare>(),
     entry::<crate::serving::engine_log::EngineLog>(),
     entry::<crate::serving::speculation::Speculation>(),
     entry::<crate::step_waterfall::StepWaterfall>(),

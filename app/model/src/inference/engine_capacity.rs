@@ -3,14 +3,23 @@
 //! Question: card, utilisation, what is taken before the pool (or the pool itself), bytes a token, block size. Answer: pool,
 //! blocks on card and host, tokens, concurrency. Rules and source: `vramlab_serve::capacity`. Errors: nothing is left.
 
-use crate::fields::{answer, number};
+use crate::fields::{answer, choice, number};
 use crate::registry::Model;
-use vramlab_serve::capacity::{Card, Pool};
+use vramlab_serve::capacity::{Card, Pool, Reserve};
 use vramlab_units::{Args, FieldError, FieldSpec, Map, Text};
 
 pub struct EngineCapacity;
 
 const GIB: f64 = 1_073_741_824.0;
+
+fn reserve(id: &str) -> Reserve {
+    match id {
+        "rest" => Reserve::Rest,
+        "start" => Reserve::Start,
+        "grows" => Reserve::Grows,
+        _ => Reserve::Card,
+    }
+}
 
 impl Model for EngineCapacity {
     const ID: &'static str = "engine_capacity";
@@ -29,6 +38,17 @@ impl Model for EngineCapacity {
             FieldSpec::num("total_gib", "GiB", 0.1, 1e5, Text::new("显存总量", "Memory of the card")).optional(),
             FieldSpec::num("utilisation", "1", 0.01, 1.0, Text::new("引擎可用的比例", "Share that the engine may use"))
                 .default_value(0.9),
+            choice(
+                "reserve",
+                "",
+                &["card", "rest", "start", "grows"],
+                Text::new(
+                    "比例是谁的：整张卡（vLLM）、权重和激活之后空着的（TensorRT-LLM）、装载前空着的（SGLang）、不预留（Transformers）",
+                    "Share of what: the card (vLLM), what weights and activations leave (TensorRT-LLM), what was free before \
+                     loading (SGLang), nothing (Transformers)",
+                ),
+            )
+            .default_value("card"),
             gib("weights_gib", "权重", "Weights"),
             gib("non_torch_gib", "PyTorch 之外的显存", "Memory outside of PyTorch"),
             gib("activation_gib", "激活峰值", "Peak of activations"),
@@ -80,7 +100,7 @@ impl Model for EngineCapacity {
                 activation_peak: gib("activation_gib"),
                 graphs: gib("graphs_gib"),
             }
-            .pool()
+            .pool_by(reserve(args.text("reserve")))
         };
         if pool < 0.0 {
             let reason = format!("nothing is left for a pool: {:.2} GiB are missing", -pool / GIB);
