@@ -14,6 +14,8 @@ pub enum Kind {
     Int8Normal,
     /// Normal values scaled by largest ÷ 448.
     E4m3Normal,
+    /// Weights before training: evenly between −1/16 and 1/16.
+    Bf16Even,
     /// Activations: negative ones are cut to zero.
     Bf16Relu,
     /// int8 steps written back as bf16, as a checkpoint that was quantised and widened has them.
@@ -36,6 +38,7 @@ pub const KINDS: &[(&str, Kind)] = &[
     ("uniform", Kind::Uniform),
     ("constant", Kind::Constant),
     ("e4m3_normal", Kind::E4m3Normal),
+    ("bf16_even", Kind::Bf16Even),
     ("bf16_relu", Kind::Bf16Relu),
     ("bf16_int8", Kind::Bf16Int8),
     ("bf16_sparse", Kind::Bf16Sparse),
@@ -80,6 +83,7 @@ impl Kind {
     /// One bfloat16 word of the two-byte kinds.
     fn bf16(self, random: &mut Random) -> u16 {
         let value = match self {
+            Self::Bf16Even => (2.0 * random.unit() - 1.0) / 16.0,
             Self::Bf16Relu => random.normal().max(0.0),
             Self::Bf16Int8 => f64::from(int8(random)) * 0.02 / 32.0,
             Self::Bf16Sparse => 0.02 * one_in_hundred(random),
@@ -126,6 +130,13 @@ mod tests {
         assert!(fields.sign < 1e-9, "{fields:?}");
         // H(½) + ½ · 2.545 for the exponent; the mantissa knows of the zeros as well.
         assert!((fields.exponent - (1.0 + 0.5 * 2.545)).abs() < 0.01, "{fields:?}");
+    }
+
+    /// By hand: half of evenly spread values share the top exponent, a quarter the next, and so on: Σ k ÷ 2ᵏ = 2 bits.
+    #[test]
+    fn an_even_tensor() {
+        let fields = Fields::of(&words(&Kind::Bf16Even.bytes(1 << 18, 1)));
+        assert!((fields.exponent - 2.0).abs() < 0.02 && fields.mantissa > 6.99, "{fields:?}");
     }
 
     /// A coin a bit: nothing to gain. 255 steps of a normal with σ = 32: 7.05 bits, in whatever container.

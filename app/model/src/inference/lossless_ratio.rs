@@ -24,7 +24,12 @@ const TENSORS: &[&str] = &[
     "bf16_relu",
     "bf16_int8",
     "bf16_sparse",
+    "bf16_even",
 ];
+
+/// Kinds that experiments name by number.
+const DRAWN: [&str; 7] =
+    ["bf16_normal", "fp32_normal", "int8_normal", "e4m3_normal", "uniform", "bf16_even", "bf16_sparse"];
 
 impl Model for LosslessRatio {
     const ID: &'static str = "lossless_ratio";
@@ -39,6 +44,17 @@ impl Model for LosslessRatio {
     fn question() -> Vec<FieldSpec> {
         vec![
             choice("tensor", "", TENSORS, Text::new("张量", "The tensor")).default_value("bf16_normal"),
+            FieldSpec::int(
+                "number",
+                "1",
+                -1,
+                6,
+                Text::new(
+                    "按编号：0 bf16，1 fp32，2 int8，3 E4M3，4 随机字节，5 均匀的 bf16，6 剩百分之一的 bf16；−1 看 tensor",
+                    "By number: 0 bf16, 1 fp32, 2 int8, 3 E4M3, 4 random bytes, 5 even bf16, 6 bf16 of which one in a hundred is left; −1 takes tensor",
+                ),
+            )
+            .default_value(-1),
             choice("n", "1", &["4096", "16384", "65536"], Text::new("多少个值", "Values")).default_value("65536"),
             FieldSpec::int("seed", "1", 0, 1 << 53, Text::new("随机种子", "Seed")).default_value(1),
         ]
@@ -64,7 +80,10 @@ impl Model for LosslessRatio {
     }
 
     fn run(args: &Args) -> Result<Map, FieldError> {
-        let kind = args.text("tensor");
+        let kind = match args.int("number") {
+            number @ 0..=6 => DRAWN[number as usize],
+            _ => args.text("tensor"),
+        };
         let tensor = tensors::find(kind).unwrap_or(Kind::Bf16Normal);
         let (bytes, width) = (tensor.bytes(chosen(args, "n") as usize, args.uint("seed")), tensor.width());
         let bits = of_bytes(&bytes);

@@ -10,15 +10,21 @@ mod alloc;
 mod aos_soa;
 mod bench;
 mod chase;
+mod codecs;
 mod facts;
 mod false_sharing;
 mod fma_ramp;
 mod footprint;
+mod formats;
 mod gate;
 mod habits;
 mod memory;
+mod quant_error;
+mod real_net;
 mod scaling;
 mod small_training;
+mod sparse_descent;
+mod squeeze;
 mod strided_read;
 mod team;
 mod transpose;
@@ -65,13 +71,18 @@ pub const ROUTINES: &[Routine] = &[
     alloc::ALLOC,
     aos_soa::AOS_SOA,
     chase::CHASE,
+    codecs::CODECS,
     false_sharing::FALSE_SHARING,
     fma_ramp::FMA_RAMP,
     footprint::FOOTPRINT,
+    formats::FORMATS,
     gate::GATE,
     habits::HABITS,
+    quant_error::QUANT_ERROR,
     scaling::SCALING,
     small_training::SMALL_TRAINING,
+    sparse_descent::SPARSE_DESCENT,
+    squeeze::SQUEEZE,
     strided_read::STRIDED_READ,
     transpose::TRANSPOSE,
 ];
