@@ -13,6 +13,7 @@ pub mod log;
 pub mod prefix;
 mod problem;
 mod queue;
+pub mod replay;
 pub mod request;
 pub mod schedule;
 pub mod speculate;

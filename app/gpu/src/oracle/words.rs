@@ -75,6 +75,31 @@ pub fn unit_bf16_at(seed: u64, index: u64) -> f32 {
     (word >> (index % 2 * 16) & 0xFF) as f32 * (1.0 / 256.0)
 }
 
+/// The `part`-th of the two bf16 numbers that `unit_bf16` makes of a word.
+#[inline]
+pub fn bf16_unit(word: u32, part: u32) -> f32 {
+    (word >> (16 * part) & 0xFF) as f32 * (1.0 / 256.0)
+}
+
+/// Element `index` of a buffer of `n` indices filled with `shuffled`: 0 … n − 1 in an order that `key` decides. Where n is
+/// no power of two, the rest above the largest one below it stays in its place.
+pub const fn shuffled(key: u32, index: u64, n: u64) -> u64 {
+    let n_bits = if n == 0 { 0 } else { 63 - n.leading_zeros() };
+    if index >> n_bits != 0 {
+        return index;
+    }
+    let mask = ((1_u64 << n_bits) - 1) as u32;
+    let mut x = index as u32;
+    let mut round = 0;
+    while round < 3 {
+        // Times an odd number, plus anything, and a shifted exclusive or: each of them can be undone.
+        x = x.wrapping_mul(0x9E37_79B1).wrapping_add(mix32(key.wrapping_add(round))) & mask;
+        x ^= x >> n_bits.div_ceil(2);
+        round += 1;
+    }
+    (x & mask) as u64
+}
+
 /// Bytes `range` of a buffer with this fill, for back ends that fill on the processor. The range starts and ends on
 /// whole elements (4 or 8 bytes).
 pub fn fill_bytes(fill: crate::manifest::Fill, seed: u64, first_byte: u64, out: &mut [u8]) {
@@ -100,6 +125,13 @@ pub fn fill_bytes(fill: crate::manifest::Fill, seed: u64, first_byte: u64, out: 
                 let value = unit_bf16_at(seed, first_byte / 2 + i as u64);
                 let bytes = ((value.to_bits() >> 16) as u16).to_le_bytes();
                 element.copy_from_slice(&bytes[..element.len()]);
+            }
+        }
+        // Only whole buffers: the order depends on how many there are.
+        Fill::Shuffled => {
+            let n = first_byte / 4 + out.len() as u64 / 4;
+            for (i, word) in out.chunks_exact_mut(4).enumerate() {
+                word.copy_from_slice(&(shuffled(key, first_byte / 4 + i as u64, n) as u32).to_le_bytes());
             }
         }
         Fill::UnitF64 => {
@@ -162,6 +194,17 @@ mod tests {
             // Eight bits fit the significand of bf16: the upper half of the float is all of it.
             let short = unit_bf16_at(3, i);
             assert!((0.0..1.0).contains(&short) && short.to_bits().trailing_zeros() >= 16);
+        }
+    }
+
+    #[test]
+    fn shuffled_indices_are_each_there_once() {
+        for n in [1, 2, 8, 1000, 1 << 14] {
+            let mut order: Vec<u64> = (0..n).map(|i| shuffled(5, i, n)).collect();
+            let n_kept = (0..n).filter(|&i| order[i as usize] == i).count();
+            assert!(n < 1 << 14 || n_kept < 10, "{n_kept} of {n} stay in place");
+            order.sort_unstable();
+            assert!(order.into_iter().eq(0..n), "{n}");
         }
     }
 

@@ -1,0 +1,164 @@
+//! What a run asks of the card, step by step: how many tokens of whom are computed, over how long a cache, in which blocks.
+//!
+//! `works` reads it off the events of a run; [`Replay`] is a seeded run to hold the model of a step against: prompts come
+//! in chunks between decodes, and the pool is short enough that somebody gives way.
+
+use crate::arrivals::{Gaps, Length, Stream};
+use crate::schedule::record::{Event, Record};
+use crate::schedule::{Detail, Settings, continuous};
+use crate::{Problem, Request};
+
+/// One request's share of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub request: u32,
+    /// Tokens that are computed now; they see all before them and each other in order.
+    pub tokens: u32,
+    /// Tokens whose keys and values are there at the end of the step, these included.
+    pub context: u32,
+    /// Blocks that hold them, in order.
+    pub blocks: Vec<u32>,
+}
+
+/// One step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    pub pieces: Vec<Piece>,
+    pub prefill_tokens: u32,
+    pub decode_tokens: u32,
+}
+
+impl Work {
+    /// Tokens that the step computes.
+    pub fn tokens(&self) -> u32 {
+        self.pieces.iter().map(|piece| piece.tokens).sum()
+    }
+
+    /// Tokens whose keys and values it reads.
+    pub fn context_tokens(&self) -> u64 {
+        self.pieces.iter().map(|piece| u64::from(piece.context)).sum()
+    }
+}
+
+/// The work of each step of a run that was kept with its events.
+pub fn works(record: &Record, n_requests: usize) -> Vec<Work> {
+    let mut tables: Vec<Vec<u32>> = vec![Vec::new(); n_requests];
+    let mut computed = vec![0_u32; n_requests];
+    let mut from = 0;
+    let mut step = |row: &crate::schedule::record::Row| {
+        let mut work = Work { prefill_tokens: row.prefill_tokens, decode_tokens: row.decode_tokens, ..Work::default() };
+        for event in record.events.get(from..row.n_events).unwrap_or_default() {
+            match *event {
+                Event::Take { request, block } => tables[request as usize].push(block),
+                Event::Give { request, .. } => {
+                    tables[request as usize].pop();
+                }
+                Event::Preempt { request, lost } => computed[request as usize] -= lost,
+                Event::Hit { request, tokens } => computed[request as usize] += tokens,
+                Event::Compute { request, tokens } => {
+                    let at = request as usize;
+                    computed[at] += tokens;
+                    work.pieces.push(Piece { request, tokens, context: computed[at], blocks: tables[at].clone() });
+                }
+                _ => {}
+            }
+        }
+        from = row.n_events;
+        work
+    };
+    record.rows.iter().map(&mut step).collect()
+}
+
+/// A seeded stream through the scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replay {
+    pub seed: u64,
+    pub n_requests: u32,
+    pub max_seqs: u32,
+    pub token_budget: u32,
+    pub block_tokens: u32,
+    pub pool_blocks: u32,
+}
+
+impl Replay {
+    /// The run that the experiment `serve_steps` replays.
+    pub fn of(seed: u64) -> Self {
+        Self { seed, n_requests: 64, max_seqs: 32, token_budget: 256, block_tokens: 16, pool_blocks: 4096 }
+    }
+
+    /// Requests with arrivals in steps.
+    pub fn requests(&self) -> Result<Vec<Request>, Problem> {
+        let stream = Stream {
+            n_requests: self.n_requests as usize,
+            gaps: Gaps::Gamma { rate: 1.0 / 16.0, burstiness: 0.5 },
+            prompt: Length::LogNormal { mean: 1600.0, sigma: 0.8, most: 6000 },
+            output: Length::LogNormal { mean: 300.0, sigma: 0.7, most: 1000 },
+            seed: self.seed,
+        };
+        stream.requests()
+    }
+
+    pub fn works(&self) -> Result<Vec<Work>, Problem> {
+        let requests = self.requests()?;
+        let settings = Settings::new(self.max_seqs, self.token_budget, self.block_tokens, self.pool_blocks);
+        let outcome = continuous(&requests, &settings, Detail::Events)?;
+        Ok(works(&outcome.record, requests.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Brief 21's preemption: three requests of 4 prompt and 6 output tokens, blocks of 4, a pool of 5.
+    #[test]
+    fn the_pieces_of_a_run_with_preemptions() {
+        let requests = [Request::new(0.0, 4, 6); 3];
+        let outcome = continuous(&requests, &Settings::new(3, 64, 4, 5), Detail::Events).unwrap();
+        let works = works(&outcome.record, 3);
+        assert_eq!((works.len(), outcome.totals.preemptions), (11, 2));
+        // The first step computes three prompts, a block each.
+        assert_eq!((works[0].tokens(), works[0].context_tokens(), works[0].prefill_tokens), (12, 12, 12));
+        assert_eq!(works[0].pieces.iter().map(|piece| piece.blocks.clone()).collect::<Vec<_>>(), [[0], [1], [2]]);
+        let computed: u32 = works.iter().map(Work::tokens).sum();
+        // 9 tokens each, and 12 that were thrown away.
+        assert_eq!(computed, 3 * 9 + 12);
+        check(&works, 4, 5);
+    }
+
+    /// A table holds just the blocks of its context; no block is two requests'.
+    fn check(works: &[Work], block: u32, pool: u32) {
+        for (step, work) in works.iter().enumerate() {
+            assert_eq!(work.tokens(), work.prefill_tokens + work.decode_tokens, "step {step}");
+            let mut held: Vec<u32> = work.pieces.iter().flat_map(|piece| piece.blocks.clone()).collect();
+            let n = held.len();
+            held.sort_unstable();
+            held.dedup();
+            assert!(held.len() == n && held.iter().all(|block| *block < pool), "step {step}");
+            for piece in &work.pieces {
+                assert_eq!(piece.blocks.len() as u32, piece.context.div_ceil(block), "step {step}");
+                assert!(piece.tokens >= 1 && piece.tokens <= piece.context, "step {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_replay_has_every_kind_of_step() {
+        let replay = Replay::of(1);
+        let works = replay.works().unwrap();
+        check(&works, replay.block_tokens, replay.pool_blocks);
+        let n_of = |is: &dyn Fn(&Work) -> bool| works.iter().filter(|work| is(work)).count();
+        let (full, decode) = (n_of(&|work| work.tokens() == 256), n_of(&|work| work.prefill_tokens == 0));
+        let deepest = works.iter().map(Work::context_tokens).max().unwrap();
+        println!("{} steps: {full} full, {decode} only decode, deepest {deepest}", works.len());
+        for (step, work) in works.iter().enumerate().step_by(24) {
+            println!(
+                "{step}: {} prefill, {} decode, {} of context",
+                work.prefill_tokens,
+                work.decode_tokens,
+                work.context_tokens()
+            );
+        }
+        assert!(full > 50 && decode > 50 && deepest > 40_000);
+    }
+}
