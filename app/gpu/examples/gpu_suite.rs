@@ -1,7 +1,7 @@
-//! The self-test of a GPU machine as a program of its own: `gpu_suite [OUT]` runs everything, `gpu_suite small` launches
-//! every kernel once at a small size, for a memory checker, `gpu_suite launch` times an empty kernel, `gpu_suite record
-//! OUT ID…` writes the traces of some experiments, with the kernels as they lie on the disk. Run it in the repository's
-//! root.
+//! The self-test of a GPU machine as a program of its own: `gpu_suite [OUT]` runs everything, `gpu_suite small [ID…]`
+//! launches every kernel, or those of some experiments, once at a small size, for a memory checker, `gpu_suite launch` times
+//! an empty kernel, `gpu_suite record OUT ID…` writes the traces of some experiments, with the kernels as they lie on the
+//! disk. Run it in the repository's root.
 #![expect(clippy::print_stdout, reason = "this is a program for a terminal")]
 
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     let program = concat!("vramlab ", env!("CARGO_PKG_VERSION"));
     match first {
         vramlab_gpu::child::SUBCOMMAND => vramlab_gpu::child::run(program, args.get(2).map(String::as_str)),
-        "small" => small(),
+        "small" => small(args.get(2..).unwrap_or_default()),
         "launch" => launch(),
         "record" => record(args.get(2..).unwrap_or_default(), program),
         out => suite(PathBuf::from(out), program),
@@ -43,8 +43,10 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn small() -> ExitCode {
-    match selftest::small(&library()) {
+fn small(ids: &[String]) -> ExitCode {
+    let mut library = library();
+    library.experiments.retain(|id, _| ids.is_empty() || ids.contains(id));
+    match selftest::small(&library) {
         Ok(n) => {
             println!("{n} launches, all right");
             ExitCode::SUCCESS

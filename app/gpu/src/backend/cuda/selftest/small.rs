@@ -25,6 +25,7 @@ const SIZES: &[(&str, u64)] = &[
     ("m", 64),
     ("weights_mib", 1),
     ("resident_mib", 1),
+    ("n_tokens", 256),
 ];
 
 /// Launches every series of every experiment at the first, middle and last value of its sweep. Gives the number of
