@@ -54,6 +54,7 @@ use crate::inference::number_line::NumberLine;
 use crate::inference::online_softmax::OnlineSoftmax;
 use crate::inference::outlier_error::OutlierError;
 use crate::inference::prefix_pool::Prefix;
+use crate::inference::quant_noise::QuantNoise;
 use crate::inference::quant_size::QuantSize;
 use crate::inference::quant_values::QuantValues;
 use crate::inference::schedule::Schedule;
@@ -252,6 +253,7 @@ pub const MODELS: &[Entry] = &[
     entry::<PlanPareto>(),
     entry::<PolicyReplay>(),
     entry::<Prefix>(),
+    entry::<QuantNoise>(),
     entry::<QuantSize>(),
     entry::<QuantValues>(),
     entry::<Quantise>(),

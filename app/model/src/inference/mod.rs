@@ -19,6 +19,7 @@ pub mod number_line;
 pub mod online_softmax;
 pub mod outlier_error;
 pub mod prefix_pool;
+pub mod quant_noise;
 pub mod quant_size;
 pub mod quant_values;
 pub mod schedule;
