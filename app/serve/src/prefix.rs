@@ -149,6 +149,21 @@ impl PrefixPool {
         self.key_of.get(block as usize).is_some_and(Option::is_some)
     }
 
+    /// First and last token of what each block holds: of full ones also while they are free, none of a block without content.
+    pub fn contents(&self) -> Vec<Option<(u32, u32)>> {
+        let ends = |tokens: &[u32]| Some((*tokens.first()?, *tokens.last()?));
+        let of: BTreeMap<Key, Option<(u32, u32)>> =
+            self.names.iter().map(|((_, _, tokens), key)| (*key, ends(tokens))).collect();
+        let mut out: Vec<_> =
+            self.key_of.iter().map(|key| key.and_then(|key| of.get(&key).copied().flatten())).collect();
+        for one in self.sequences.iter().filter(|one| one.is_alive) {
+            for (block, tokens) in one.blocks.iter().zip(one.tokens.chunks(self.block_tokens)) {
+                out[*block as usize] = ends(tokens);
+            }
+        }
+        out
+    }
+
     /// How many sequences hold a block.
     pub fn holders(&self, block: u32) -> u32 {
         self.holders.get(block as usize).copied().unwrap_or(0)
@@ -306,8 +321,20 @@ mod tests {
         assert_eq!(pool.blocks(first.seq), [0, 1, 2, 3, 4]);
         let second = pool.admit(&sharing(10, 14, 100), 0).unwrap();
         assert_eq!((second.reused_tokens, &second.blocks[..]), (8, &[0, 1, 5, 6][..]));
+        let held = [
+            Some((0, 3)),
+            Some((4, 7)),
+            Some((8, 11)),
+            Some((12, 15)),
+            Some((16, 17)),
+            Some((8, 101)),
+            Some((102, 103)),
+        ];
+        assert_eq!(pool.contents()[..7], held);
         pool.finish(first.seq).unwrap();
         pool.finish(second.seq).unwrap();
+        // A block that was not full forgets what it held.
+        assert_eq!((pool.contents()[3], pool.contents()[4], pool.contents()[9]), (Some((12, 15)), None, None));
         assert_eq!(pool.queue(), [7, 8, 9, 4, 3, 2, 6, 5, 1, 0]);
         let third = pool.admit(&sharing(12, 29, 200), 0).unwrap();
         assert_eq!(third.reused_tokens, 12);

@@ -93,6 +93,21 @@ const STATES: &[(&str, &str, &str)] = &[
     ("kv_bytes", "context", r#"{"mistake": "full_context"}"#),
     ("kv_bytes", "gb", r#"{"mistake": "gb"}"#),
     ("kv_bytes", "active", r#"{"model": "mixtral", "mistake": "active_params"}"#),
+    ("kv_picker", "llama", "{}"),
+    (
+        "kv_picker",
+        "over",
+        r#"{"model": "llama2_13b", "card_gb": "48", "requests": 32, "tokens": 2048, "shows": "request"}"#,
+    ),
+    ("kv_picker", "own", r#"{"model": "own", "own": "L32 H8 D128 N8030261248", "n_cards": 16}"#),
+    ("flash_sweep", "hand", r#"{"tokens": 8, "tile_rows": 4, "tile_cols": 2, "head_dim": 1, "step": 2}"#),
+    (
+        "flash_sweep",
+        "causal",
+        r#"{"tokens": 8, "tile_rows": 4, "tile_cols": 2, "head_dim": 1, "step": 3, "is_causal": true}"#,
+    ),
+    ("flash_sweep", "real", r#"{"step": 40}"#),
+    ("flash_sweep", "end", r#"{"tokens": 8192, "is_causal": true, "step": 4000, "tile_rows": 512, "tile_cols": 256}"#),
     ("memory_hierarchy", "size", r#"{"quantity": "size", "level": "disk"}"#),
 ];
 

@@ -14,7 +14,17 @@ const LOOSE_MS: f64 = 400.0;
 
 #[test]
 fn a_frame_of_the_chapter() {
-    let route = format!("/ch/{CHAPTER}/step/sectors");
+    measure("a frame", format!("/ch/{CHAPTER}/step/sectors"));
+}
+
+/// The KV laboratory with ten thousand blocks, each a square of its own. The budget of a frame is 4 ms.
+#[test]
+fn a_frame_of_ten_thousand_pages() {
+    measure("ten thousand pages", "/ch/16_attention/step/lab?preset=large&request=100".to_owned());
+}
+
+/// Frames at rest of the page at a route: prints median, 99th percentile and the first.
+fn measure(what: &str, route: String) {
     let mut still = Still::with_settings(&settings(Lang::Zh, ThemeChoice::Light));
     still.route = Some(route);
     let mut app = App::new(Box::new(still));
@@ -45,7 +55,7 @@ fn a_frame_of_the_chapter() {
     let at = |share: f64| all[((all.len() - 1) as f64 * share) as usize];
     let build = if cfg!(debug_assertions) { "unoptimised" } else { "release" };
     println!(
-        "a frame at 1920 x 1080 ({build}): median {:.2} ms, 99th percentile {:.2} ms, first {first:.0} ms",
+        "{what} at 1920 x 1080 ({build}): median {:.2} ms, 99th percentile {:.2} ms, first {first:.0} ms",
         at(0.5),
         at(0.99)
     );

@@ -92,6 +92,21 @@ fn every_preset_fits_its_page() {
         for view in ["kv_lab", "serve_timeline"] {
             stage.show(&mut *open(view, largest.clone())).assert_sane(view, largest.as_object().unwrap());
         }
+        for params in [
+            serde_json::json!({"tokens": 8192, "is_causal": true}),
+            serde_json::json!({"tokens": 4, "tile_rows": 512, "tile_cols": 512}),
+            serde_json::json!({"tokens": 16, "tile_rows": 4, "tile_cols": 4, "is_causal": true, "step": 10}),
+        ] {
+            stage
+                .show(&mut *open("flash_sweep", params.clone()))
+                .assert_sane("flash_sweep", params.as_object().unwrap());
+        }
+        for params in [
+            serde_json::json!({"model": "llama31_405b", "card_gb": "24", "requests": 4096, "tokens": 1 << 22}),
+            serde_json::json!({"model": "own", "own": "L4096 H65536 D65536", "n_cards": 64, "shows": "request"}),
+        ] {
+            stage.show(&mut *open("kv_picker", params.clone())).assert_sane("kv_picker", params.as_object().unwrap());
+        }
         let params = serde_json::json!({"layers": 1024, "q_heads": 1024, "kv_heads": 1024, "tokens": 1 << 24, "total_params_b": 1e5});
         stage.show(&mut *open("kv_bytes", params.clone())).assert_sane("kv_bytes", params.as_object().unwrap());
         for mistake in ["none", "query_heads", "full_context", "gb", "active_params"] {
@@ -143,4 +158,61 @@ fn bytes_and_their_mistakes() {
     assert!(view.finding(Lang::En).contains("GQA 4 times as large"), "{}", view.finding(Lang::En));
     let wrong = refused("kv_bytes", serde_json::json!({"tokens": 5000, "context": 4096}));
     assert!(wrong.contains("tokens: 5000 tokens do not fit a context of 4096"), "{wrong}");
+}
+
+/// A configuration that is dropped on the page becomes a row of its own, the numbers of its file; what cannot be read says so.
+#[test]
+fn a_dropped_configuration_is_a_row_of_its_own() {
+    let path = format!("{}/../../tests/data/configs/qwen3-32b.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut picker = open("kv_picker", serde_json::json!({}));
+    assert_eq!(picker.offer(&text), Some(Ok(())));
+    assert_eq!(picker.params()["own"], "L64 H8 D128 N32762123264");
+    let first = picker.data().rows[0].clone();
+    assert_eq!((first[0].as_str(), first[2].as_str()), ("your config.json", "262144"));
+    let again = open("kv_picker", Value::Object(picker.params()));
+    assert_eq!((again.params(), again.data()), (picker.params(), picker.data()));
+    let wrong = picker.offer("<html>").unwrap().unwrap_err();
+    assert!(wrong.get(Lang::En).contains("web page") && wrong.get(Lang::Zh).contains("网页"), "{wrong:?}");
+
+    let mut bytes = open("kv_bytes", serde_json::json!({}));
+    assert_eq!(bytes.offer(&text), Some(Ok(())));
+    let params = bytes.params();
+    assert_eq!((&params["layers"], &params["q_heads"], &params["kv_heads"]), (&64.into(), &64.into(), &8.into()));
+    assert_eq!(bytes.data().rows[1][1], "262144", "GQA a token, brief 16");
+    assert_eq!(view::find("sector_map").unwrap().open(&vramlab_units::Map::new()).unwrap().offer(&text), None);
+}
+
+/// Brief 16, vectors 4 and 5: the first row by hand, the bytes of the whole sweep.
+#[test]
+fn the_sweep_ends_at_the_numbers_of_the_brief() {
+    let hand = serde_json::json!({"tokens": 8, "tile_rows": 4, "tile_cols": 2, "head_dim": 1, "step": 2});
+    let texts = stage(Lang::En).show(&mut *open("flash_sweep", hand)).texts();
+    for number in ["1.5530", "54.2410", "34.9265"] {
+        assert!(texts.iter().any(|text| text.contains(number)), "{number} in {texts:?}");
+    }
+    let long = open("flash_sweep", serde_json::json!({"tokens": 4096, "step": 4096}));
+    let bytes: Vec<String> = long.data().rows.iter().map(|row| row[1].clone()).collect();
+    assert_eq!(bytes, ["138412032", "69222400", "4210688"]);
+    assert_eq!(long.params()["step"], 1024, "32 × 32 tiles");
+    let causal = open("flash_sweep", serde_json::json!({"tokens": 4096, "is_causal": true, "step": 4096}));
+    assert_eq!(causal.params()["step"], 528);
+    let wrong = refused("flash_sweep", serde_json::json!({"tile_rows": 16}));
+    assert!(wrong.contains("tile_rows") && wrong.contains("128 tiles a side"), "{wrong}");
+}
+
+#[test]
+fn a_sweep_is_stepped_by_keys_and_by_the_pointer() {
+    let mut view = open("flash_sweep", serde_json::json!({"step": 3}));
+    let mut stage = stage(Lang::En);
+    let title = stage.show(&mut *view).place_of("Scores QKᵀ · 2048 × 2048").unwrap();
+    stage.click(title, &mut |ui, cx| view.ui(ui, cx));
+    stage.press(&mut *view, Key::ArrowRight);
+    assert_eq!(view.params()["step"], 4);
+    stage.press(&mut *view, Key::End);
+    assert_eq!(view.params()["step"], 256);
+    stage.press(&mut *view, Key::ArrowDown);
+    assert_eq!(view.params()["row"], 1);
+    stage.press(&mut *view, Key::Home);
+    assert_eq!(view.params()["step"], 1);
 }

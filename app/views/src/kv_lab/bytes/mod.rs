@@ -9,6 +9,7 @@ mod paint;
 mod question;
 pub(super) mod words;
 
+use crate::config_field::{ConfigFacts, ConfigField};
 use crate::controls::{self, KeyNumber};
 use crate::figure;
 use crate::view::{DataTable, View, ViewCx, Visualizer};
@@ -33,11 +34,12 @@ pub struct KvBytes {
     answer: Answer,
     /// The row that the keyboard is on.
     row: usize,
+    config: ConfigField,
 }
 
 impl KvBytes {
     fn new(question: Question) -> Result<Self, FieldError> {
-        Ok(Self { answer: Answer::new(&question)?, question, row: 0 })
+        Ok(Self { answer: Answer::new(&question)?, question, row: 0, config: ConfigField::default() })
     }
 
     fn controls_ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
@@ -45,9 +47,11 @@ impl KvBytes {
         controls::row(ui, tokens, |flow| {
             let models: Vec<(&str, String)> =
                 PRESETS.iter().map(|preset| (preset.id, preset.label.to_owned())).collect();
-            let mut id = next.preset.id;
+            // None of them, once the numbers are the reader's.
+            let before = if next.is_preset() { next.preset.id } else { "" };
+            let mut id = before;
             controls::choice(flow, tokens, MODEL.get(lang), &mut id, &models);
-            if let Some(preset) = PRESETS.iter().find(|preset| preset.id == id && *preset != next.preset) {
+            if let Some(preset) = PRESETS.iter().find(|preset| preset.id == id && id != before) {
                 let Question { value_bytes, mistake, tokens, context, .. } = next;
                 next = Question { value_bytes, mistake, tokens, context, ..Question::of(preset) };
             }
@@ -75,12 +79,26 @@ impl KvBytes {
         controls::row(ui, tokens, |flow| {
             let mistakes = Mistake::ALL.map(|mistake| (mistake, mistake.label().get(lang).to_owned()));
             controls::choice(flow, tokens, MISTAKE.get(lang), &mut next.mistake, &mistakes);
+            flow.item(|ui| self.config.button_ui(ui, tokens, lang));
         });
+        self.set(next);
+        if let Some(facts) = self.config.area_ui(ui, tokens, lang) {
+            self.own(&facts);
+        }
+    }
+
+    /// Another question; one without an answer is not taken.
+    fn set(&mut self, next: Question) {
         if next != self.question
             && let Ok(answer) = Answer::new(&next)
         {
             (self.question, self.answer) = (next, answer);
         }
+    }
+
+    /// The numbers of a configuration in the place of the preset's.
+    fn own(&mut self, facts: &ConfigFacts) {
+        self.set(self.question.with(facts));
     }
 
     fn figure_ui(&mut self, ui: &mut Ui, cx: &ViewCx<'_>) {
@@ -154,6 +172,10 @@ impl View for KvBytes {
             vec![name, kept.per_token.to_string(), kept.request.to_string(), kept.wrong.to_string()]
         };
         DataTable { header: header.map(str::to_owned).to_vec(), rows: self.answer.kept.iter().map(row).collect() }
+    }
+
+    fn offer(&mut self, text: &str) -> Option<Result<(), vramlab_units::Localized>> {
+        Some(self.config.offer(text).map(|facts| self.own(&facts)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the reader sets: the shape of a model, tokens of a request, and which mistake is made.
 
+use crate::config_field::ConfigFacts;
 use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text, Value};
 
 /// How the cache is often miscounted.
@@ -41,7 +42,7 @@ impl Mistake {
 pub struct Preset {
     pub id: &'static str,
     pub label: &'static str,
-    shape: Shape,
+    pub shape: Shape,
     total_b: f64,
     active_b: f64,
 }
@@ -124,6 +125,35 @@ impl Question {
             active_b,
             mistake: Mistake::None,
         }
+    }
+
+    pub fn is_preset(&self) -> bool {
+        self.shape == self.preset.shape
+    }
+
+    /// With what a configuration says; what it does not say stays, within the new layers.
+    #[must_use]
+    pub fn with(self, facts: &ConfigFacts) -> Self {
+        let shape = &self.shape;
+        let layers = facts.layers.unwrap_or(shape.layers).max(1);
+        let q_heads = facts.q_heads.unwrap_or(shape.q_heads).max(1);
+        let window_layers = facts.window_layers.filter(|n| *n > 0 && facts.window.is_some());
+        let shape = Shape {
+            layers,
+            q_heads,
+            kv_heads: facts.kv_heads.filter(|_| facts.kv_rank.is_none()).unwrap_or(q_heads),
+            head_dim: facts.head_dim.unwrap_or(shape.head_dim),
+            kv_rank: facts.kv_rank.unwrap_or(shape.kv_rank),
+            rope_dim: facts.rope_dim.unwrap_or(shape.rope_dim),
+            window: if window_layers.is_some() { facts.window.unwrap_or(shape.window) } else { shape.window },
+            window_layers: window_layers.unwrap_or(shape.window_layers).min(layers),
+            attention_layers: facts.attention_layers.filter(|n| *n < layers).unwrap_or(layers.div_ceil(4)),
+        };
+        let context = facts.context.unwrap_or(self.context).clamp(1, 1 << 24);
+        let billions = |n: Option<u64>| n.map(|n| n as f64 / 1e9);
+        let total_b = billions(facts.n_params).unwrap_or(self.total_b);
+        let active_b = billions(facts.active_params).unwrap_or(self.active_b).min(total_b);
+        Self { shape, context, tokens: self.tokens.min(context), total_b, active_b, ..self }
     }
 
     pub fn fields() -> Vec<FieldSpec> {

@@ -2,6 +2,7 @@
 
 use super::frame::{Block, Fresh};
 use super::paint::color;
+use super::words;
 use crate::ink;
 use egui::{Align2, Color32, Mesh, Painter, Rect, StrokeKind, pos2, vec2};
 use vramlab_kit::paint::{dashed_rect, hatch};
@@ -50,11 +51,45 @@ fn large(painter: &Painter, tokens: &Tokens, rect: Rect, cell: &Cell) {
     } else {
         painter.rect_stroke(rect, 1.0, edge, StrokeKind::Inside);
     }
-    number(painter, tokens, rect, cell, *label);
+    let has_content = content(painter, tokens, rect, cell, *label);
+    if !has_content {
+        number(painter, tokens, rect, cell, *label);
+    }
     if block.holders > 1 {
         shared(painter, tokens, rect, block.holders);
     }
     fresh(painter, tokens, rect, block.fresh);
+}
+
+/// The number above, the tokens that the block holds below; false where there is no room for both.
+fn content(painter: &Painter, tokens: &Tokens, rect: Rect, cell: &Cell, label: Option<u32>) -> bool {
+    let (Some(number), Some(ends)) = (label, cell.block.content) else { return false };
+    let text = words::content(ends, cell.block.filled);
+    let font = tokens.font(Type::Small);
+    if rect.height() < tokens.px(34.0) || ink::text_width(painter, &text, font.clone()) > rect.width() - 2.0 {
+        return false;
+    }
+    let (middle, color) = (Align2::CENTER_CENTER, if cell.block.holders > 0 { tokens.ink } else { tokens.muted });
+    let at = |share: f32| pos2(rect.center().x, rect.top() + rect.height() * share);
+    ink::text_on(
+        painter,
+        at(0.36),
+        middle,
+        number.to_string(),
+        tokens.font(Type::MonoSmall),
+        color,
+        ground(tokens, cell),
+    );
+    ink::text_on(painter, at(0.74), middle, text, font, color, ground(tokens, cell));
+    true
+}
+
+/// What lies behind the words of a block.
+fn ground(tokens: &Tokens, cell: &Cell) -> Color32 {
+    match (cell.block.owner, cell.block.holders) {
+        (Some(owner), 1..) if cell.share >= 0.6 => tokens.tint(color(tokens, owner), 0.5),
+        _ => tokens.surface,
+    }
 }
 
 fn number(painter: &Painter, tokens: &Tokens, rect: Rect, cell: &Cell, label: Option<u32>) {

@@ -26,6 +26,8 @@ pub struct Block {
     pub filled: u32,
     /// Nobody holds it, but a later prompt may find its content.
     pub is_cached: bool,
+    /// First and last token of what it holds, where prompts are told by their tokens.
+    pub content: Option<(u32, u32)>,
     pub fresh: Fresh,
 }
 

@@ -98,8 +98,9 @@ impl Prefixes {
     pub fn frame(&self, step: usize) -> Frame {
         let (pool, before) = (self.pool(step), self.pool(step.saturating_sub(1)));
         let mut frame = Frame::new(self.block_tokens, self.n_blocks);
-        for block in 0..self.n_blocks {
-            frame.blocks[block as usize].is_cached = pool.is_cached(block);
+        for (block, content) in (0..self.n_blocks).zip(pool.contents()) {
+            let one = &mut frame.blocks[block as usize];
+            (one.is_cached, one.content) = (pool.is_cached(block), content);
         }
         for (id, name) in self.names.iter().enumerate() {
             if let Some(tokens) = self.tokens(name, step) {

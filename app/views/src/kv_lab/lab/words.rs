@@ -97,6 +97,22 @@ pub fn steps(n: usize, lang: Lang) -> String {
     pick(lang, format!("第 {n} 步"), format!("step {n}"))
 }
 
+/// The tokens that a block holds, by the first and the last of `n`.
+pub fn content((first, last): (u32, u32), n: u32) -> String {
+    match last.checked_sub(first) {
+        Some(0) => first.to_string(),
+        Some(more) if more + 1 == n => format!("{first}–{last}"),
+        _ => format!("{first}…{last}"),
+    }
+}
+
+/// The same in a sentence.
+fn held(one: Block, lang: Lang) -> String {
+    let Some(ends) = one.content else { return String::new() };
+    let tokens = content(ends, one.filled);
+    pick(lang, format!("内容是 token {tokens}。"), format!(" It holds the tokens {tokens}."))
+}
+
 /// What lies at a block, or at the several that one square stands for.
 pub fn block(frame: &Frame, number: u32, per_cell: u32, lang: Lang) -> String {
     if per_cell > 1 {
@@ -115,21 +131,23 @@ pub fn block(frame: &Frame, number: u32, per_cell: u32, lang: Lang) -> String {
     let place = first.blocks.iter().position(|other| *other == number).unwrap_or(0);
     let names: Vec<&str> = owners.iter().map(|table| table.name.as_str()).collect();
     let filled = one.filled;
-    pick(
+    let said = pick(
         lang,
         format!("块 {number}：{} 的第 {place} 块，{size} 个位置写了 {filled} 个。", names.join("、")),
         format!("Block {number}: block {place} of {}, {filled} of {size} slots are filled.", names.join(", ")),
-    )
+    );
+    said + &held(one, lang)
 }
 
 fn free(frame: &Frame, number: u32, one: Block, lang: Lang) -> String {
     let place = frame.queue.iter().position(|other| *other == number).map_or(0, |place| place + 1);
     let (zh, en) = if one.is_cached { ("，内容还认得出", ", its content can be found") } else { ("", "") };
-    pick(
+    let said = pick(
         lang,
         format!("块 {number}：空闲{zh}，队列里第 {place} 个。"),
         format!("Block {number}: free{en}, number {place} in the queue."),
-    )
+    );
+    said + &held(one, lang)
 }
 
 /// A table in words.

@@ -44,11 +44,12 @@ const fn latent(id: &'static str, label: &'static str, layers: u64, n_params: u6
     Preset { id, label, shape }
 }
 
-/// From many heads to few, then what else there is.
+/// From many bytes a token to few.
 pub const PRESETS: [Preset; 16] = [
     heads("llama2_13b", "Llama 2 13B", 40, 40, 0, 13_015_864_320),
     heads("llama2_7b", "Llama 2 7B", 32, 32, 0, 6_738_415_616),
     heads("llama31_405b", "Llama 3.1 405B", 126, 8, 0, 405_853_388_800),
+    GEMMA_3_27B,
     heads("llama3_70b", "Llama 3 70B", 80, 8, 0, 70_553_706_496),
     heads("llama2_70b", "Llama 2 70B", 80, 8, 0, 68_976_648_192),
     heads("qwen25_72b", "Qwen2.5 72B", 80, 8, 0, 72_706_203_648),
@@ -58,10 +59,9 @@ pub const PRESETS: [Preset; 16] = [
     heads("llama3_8b", "Llama 3 8B", 32, 8, 0, 8_030_261_248),
     heads("mistral_7b", "Mistral 7B v0.1", 32, 8, 4096, 7_241_732_096),
     heads("qwen3_30b", "Qwen3 30B A3B", 48, 4, 0, 30_532_122_624),
-    heads("qwen25_7b", "Qwen2.5 7B", 28, 4, 0, 7_615_616_512),
-    GEMMA_3_27B,
     latent("deepseek_v3", "DeepSeek V3", 61, 671_026_419_200),
     latent("deepseek_v2", "DeepSeek V2", 60, 235_741_434_880),
+    heads("qwen25_7b", "Qwen2.5 7B", 28, 4, 0, 7_615_616_512),
 ];
 
 const GEMMA_3_27B: Preset = Preset {
