@@ -129,6 +129,7 @@ pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::snapshot_card::SnapshotCard>(),
     entry::<crate::serving::engine_compare::EngineCompare>(),
     entry::<crate::serving::engine_log::EngineLog>(),
+    entry::<crate::serving::serving_case::ServingCase>(),
     entry::<crate::serving::speculation::Speculation>(),
     entry::<crate::step_waterfall::StepWaterfall>(),
     entry::<crate::thread_stepper::ThreadStepper>(),

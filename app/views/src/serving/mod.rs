@@ -3,4 +3,5 @@
 
 pub mod engine_compare;
 pub mod engine_log;
+pub mod serving_case;
 pub mod speculation;
