@@ -43,9 +43,11 @@ use crate::inference::block_tables::BlockTables;
 use crate::inference::codec_payoff::CodecPayoff;
 use crate::inference::engine_capacity::EngineCapacity;
 use crate::inference::engine_log::EngineLog;
+use crate::inference::exponent_entropy::ExponentEntropy;
 use crate::inference::flash_tiles::FlashTiles;
 use crate::inference::format_error::FormatError;
 use crate::inference::fp_block::FpBlock;
+use crate::inference::group_error::GroupError;
 use crate::inference::kv_config::KvConfig;
 use crate::inference::kv_mistakes::KvMistakes;
 use crate::inference::lossless_ratio::LosslessRatio;
@@ -57,6 +59,7 @@ use crate::inference::prefix_pool::Prefix;
 use crate::inference::quant_noise::QuantNoise;
 use crate::inference::quant_size::QuantSize;
 use crate::inference::quant_values::QuantValues;
+use crate::inference::replay_step::ReplayStep;
 use crate::inference::schedule::Schedule;
 use crate::inference::serve_stream::ServeStream;
 use crate::inference::sparse_24::Sparse24;
@@ -213,6 +216,7 @@ pub const MODELS: &[Entry] = &[
     entry::<DivergentPaths>(),
     entry::<EngineCapacity>(),
     entry::<EngineLog>(),
+    entry::<ExponentEntropy>(),
     entry::<FalseSharing>(),
     entry::<FitBatch>(),
     entry::<FlashTiles>(),
@@ -222,6 +226,7 @@ pub const MODELS: &[Entry] = &[
     entry::<FusionGraph>(),
     entry::<GemmTile>(),
     entry::<GridWaves>(),
+    entry::<GroupError>(),
     entry::<Gustafson>(),
     entry::<IntensityKnee>(),
     entry::<KeepRecomputeOffload>(),
@@ -258,6 +263,7 @@ pub const MODELS: &[Entry] = &[
     entry::<QuantValues>(),
     entry::<Quantise>(),
     entry::<Reconcile>(),
+    entry::<ReplayStep>(),
     entry::<Roofline>(),
     entry::<RowPasses>(),
     entry::<SamplePlan>(),

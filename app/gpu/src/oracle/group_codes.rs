@@ -17,12 +17,14 @@ pub const GROUP_CODES: Entry = Entry {
     run: group_codes,
 };
 
-/// `codes[i]` and `scales[i / group]` of the values that the words of `input` make.
+/// `codes[i]` and `scales[i / group]` of the values that the words of `input` make; no error was beyond half a step.
 const CODES: &[With] = &[
     input("input", "random words, a value each"),
     output("codes", "a signed byte a value"),
     output("scales", "a double a group"),
+    output("wrong", "errors beyond half a step, a count a block"),
     whole("n", None, "values"),
+    whole("n_blocks", None, "blocks"),
     whole("group", None, "values of a group"),
     whole("bits", None, "bits of a code"),
     whole("every", None, "one value in so many is an outlier, a power of two; 0 is none"),
@@ -47,7 +49,11 @@ fn group_codes(check: &Check<'_>) -> Result<OracleOutcome, String> {
     let key = key_of(check.seed(CODES, "input")?);
     let n_groups = n / group;
     let (codes, scales) = (check.output(CODES, "codes", n)?, check.output(CODES, "scales", n_groups * 8)?);
+    let wrong = check.output(CODES, "wrong", get("n_blocks")? * 8)?;
     let mut tally = Tally::default();
+    for at in 0..2 * get("n_blocks")? {
+        tally.word(at, 0, super::word(wrong, at));
+    }
     for at in sampled(n_groups, check.step(n_groups, 2 * group)) {
         let first = at * group;
         let values: Vec<f64> =

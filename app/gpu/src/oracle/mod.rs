@@ -4,7 +4,7 @@
 //! wants. A kernel names its reference in `[oracle]`: an id of [`ORACLES`] and, under `with`, what the reference needs
 //! by name: buffers by their name, numbers by formula. Each reference says in its `with` table what those names are;
 //! `gather.rs` holds the sums over loads, `moves.rs` what copies, `footprint.rs` what walks tiles, `cycle.rs` pointer
-//! chases, `stream.rs` arithmetic on doubles, `casts.rs` shorter formats, `quantised.rs` products with few bits, `group_codes.rs` groups under a scale, `arith.rs` chains of operations and matrix products,
+//! chases, `stream.rs` arithmetic on doubles, `casts.rs` shorter formats, `quantised.rs` products with few bits, `group_codes.rs` groups under a scale, `compression.rs` exponents and the largest, `arith.rs` chains of operations and matrix products,
 //! `attention.rs` rows of attention.
 //!
 //! Checks are complete as long as they recompute at most [`Check::max_words`] input words; beyond that every n-th output
@@ -13,6 +13,7 @@
 mod arith;
 mod attention;
 mod casts;
+mod compression;
 pub mod cycle;
 mod decode;
 mod footprint;
@@ -98,6 +99,7 @@ pub const ORACLES: &[Entry] = &[
     cycle::CHASE,
     moves::COPY,
     decode::DECODE_ATTENTION,
+    compression::EXPONENT_COUNTS,
     gather::FIELD_SUM,
     moves::FILL,
     arith::FMA_CHAIN,
@@ -108,6 +110,7 @@ pub const ORACLES: &[Entry] = &[
     quantised::QUANT_MATMUL,
     quantised::SPARSE_MATMUL,
     gather::STRIDED_SUM,
+    compression::TOP_K,
     moves::TRANSPOSE,
     stream::TRIAD,
 ];
