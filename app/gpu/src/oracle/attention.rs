@@ -6,7 +6,7 @@ use vramlab_trace::OracleOutcome;
 use vramlab_units::Text;
 
 /// Multiply-adds for each input word that a check may recompute; rows that share a head share its keys and values.
-const ADDS_PER_WORD: u64 = 8;
+const ADDS_PER_WORD: u64 = 4;
 /// Rows of a head: at least, at most.
 const ROWS: [u64; 2] = [4, 64];
 /// Relative error of a log-sum-exp of floats.
