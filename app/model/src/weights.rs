@@ -9,7 +9,7 @@
 use crate::fields::{answer, choice, number};
 use crate::kv_cache::{architecture, config};
 use crate::registry::Model;
-use vramlab_modelfile::{Dtype, Format, parts};
+use vramlab_modelfile::{Dtype, Format, Role, parts};
 use vramlab_units::{Args, FieldError, FieldSpec, Map, Text, Value};
 
 const MOST_BYTES: i64 = 1 << 62;
@@ -91,6 +91,8 @@ impl Model for Weights {
                 Text::new("其中在线性层里", "Of these in linear layers"),
             )
             .optional(),
+            FieldSpec::int("linear_bytes", "B", 0, MOST_BYTES, Text::new("线性层的字节", "Bytes of the linear layers"))
+                .optional(),
         ]
     }
 
@@ -102,8 +104,11 @@ impl Model for Weights {
             ["config"] => {
                 let blame = |why: vramlab_modelfile::Problem| FieldError::conflict("config", why.to_string());
                 let list = parts::parts(&architecture(args)?).map_err(blame)?;
-                let linear = list.iter().filter(|part| part.is_linear).map(parts::Part::params).sum::<u128>();
-                (parts::bytes(&list, format, Format::Plain(Dtype::BF16)), parts::n_params(&list), Some(linear))
+                let linear: Vec<parts::Part> =
+                    list.iter().filter(|part| part.is_linear && part.role != Role::Extra).copied().collect();
+                let plain = Format::Plain(Dtype::BF16);
+                let inner = (parts::n_params(&linear), parts::bytes(&linear, format, plain));
+                (parts::bytes(&list, format, plain), parts::n_params(&list), Some(inner))
             }
             ["n_params"] => {
                 let n = args.uint("n_params");
@@ -133,7 +138,8 @@ impl Model for Weights {
             ("bytes", whole("bytes", bytes)?),
             ("n_params", whole("n_params", n)?),
             ("bits_per_param", number(bytes as f64 * 8.0 / n as f64)),
-            ("linear_params", linear.map_or(Ok(Value::Null), |linear| whole("linear_params", linear))?),
+            ("linear_params", linear.map_or(Ok(Value::Null), |(n, _)| whole("linear_params", n))?),
+            ("linear_bytes", linear.map_or(Ok(Value::Null), |(_, bytes)| whole("linear_bytes", bytes))?),
         ]))
     }
 }
@@ -174,6 +180,12 @@ mod tests {
             (Some(6_738_415_616), Some(6_476_005_376))
         );
         assert_eq!(format!("{:.2}", got["bytes"].as_f64().unwrap() / 1e9), "3.89");
+        // 4.15625 bits in linear layers; all else in two bytes.
+        assert_eq!(got["linear_bytes"].as_u64(), Some(6_476_005_376 / 32 * 133 / 8));
+        assert_eq!(
+            got["bytes"].as_u64().unwrap() - got["linear_bytes"].as_u64().unwrap(),
+            2 * (6_738_415_616 - 6_476_005_376)
+        );
         let both = crate::eval("weights", &question(&json!({"config": config, "n_params": 7, "format": "bf16"})));
         assert!(both.unwrap_err().to_string().contains("not config and n_params"));
         assert_eq!(crate::eval("weights", &question(&json!({"format": "bf16"}))).unwrap_err().field(), "n_params");

@@ -76,6 +76,11 @@ pub struct ConfigField {
 }
 
 impl ConfigField {
+    /// What was pasted or dropped last.
+    pub fn text(&self) -> &str {
+        &self.draft
+    }
+
     /// The button that opens and closes the field.
     pub fn button_ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
         if Button::quiet(BUTTON.get(lang)).selected(self.is_open).show(ui, tokens).clicked() {

@@ -3,7 +3,7 @@
 use super::squeeze::Matrix;
 use super::task::Digits;
 use crate::cpu::Cpu;
-use crate::device::{Adam, Buf, Device, Op, Trouble};
+use crate::device::{Adam, Buf, Device as _, Op, Trouble};
 use vramlab_units::Random;
 
 /// One matrix product with a bias.
