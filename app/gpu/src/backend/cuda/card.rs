@@ -32,7 +32,10 @@ impl Cuda {
             Some(name) => {
                 let source = job.sources.get(name);
                 let source = source.ok_or_else(|| content(format!("{} came without {name}", job.kernel.slug)))?;
-                Some(compile::compile(name, source, self.cc, &[])?.bytes)
+                if !self.images.contains_key(source) {
+                    self.images.insert(source.clone(), compile::compile(name, source, self.cc, &[])?.bytes);
+                }
+                self.images.get(source).cloned()
             }
             None => None,
         };
@@ -67,6 +70,8 @@ struct DriverCard<'a> {
     staging: Staging,
 }
 
+/// More dynamic shared memory than this must be asked for.
+const LARGE_SHARED: u32 = 48 << 10;
 /// The one stream: the default one.
 const STREAM: sys::CUstream = std::ptr::null_mut();
 
@@ -278,13 +283,14 @@ impl Card for DriverCard<'_> {
         self.cuda.tools.spin((micros as f64 * self.clock_mhz) as u64)
     }
 
-    fn launch(&mut self, entry: &str, n_blocks: u32, n_threads: u32, args: &[u64]) -> Result<(), RunError> {
+    fn launch_shared(&mut self, entry: &str, shape: [u32; 3], args: &[u64]) -> Result<(), RunError> {
         self.load(entry)?;
-        let shape = Shape { grid: (n_blocks, 1), block: (n_threads, 1), shared_bytes: 0 };
-        match self.functions.get(entry) {
-            Some(function) => function.launch(shape, args),
-            None => Ok(()),
+        let Some(function) = self.functions.get(entry) else { return Ok(()) };
+        let [n_blocks, n_threads, shared_bytes] = shape;
+        if shared_bytes > LARGE_SHARED {
+            function.allow_shared(shared_bytes)?;
         }
+        function.launch(Shape { grid: (n_blocks, 1), block: (n_threads, 1), shared_bytes }, args)
     }
 }
 

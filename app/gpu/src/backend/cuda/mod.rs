@@ -51,6 +51,8 @@ pub struct Cuda {
     host: Host,
     /// Compiled kernels by source, entry and definitions.
     functions: BTreeMap<(String, String, Vec<String>), Rc<Function>>,
+    /// Compiled sources of routines.
+    images: BTreeMap<String, Vec<u8>>,
     tools: Tools,
     sensors: Sensors,
     cc: u32,
@@ -73,6 +75,7 @@ impl Cuda {
             counts: Counts::default(),
             host: Host::default(),
             functions: BTreeMap::new(),
+            images: BTreeMap::new(),
             sensors,
             cc,
             budget_bytes,

@@ -21,6 +21,7 @@ mod lanes;
 mod largest;
 mod methodology;
 mod policies;
+mod serve_steps;
 mod server;
 #[cfg(test)]
 mod sim;
@@ -91,7 +92,11 @@ pub trait Card: Lanes {
     /// Keeps the stream busy for so long, queued.
     fn busy(&mut self, micros: u64) -> Result<(), RunError>;
     /// Queues a kernel of the routine's own source over `n_blocks` blocks of `n_threads`.
-    fn launch(&mut self, entry: &str, n_blocks: u32, n_threads: u32, args: &[u64]) -> Result<(), RunError>;
+    fn launch(&mut self, entry: &str, n_blocks: u32, n_threads: u32, args: &[u64]) -> Result<(), RunError> {
+        self.launch_shared(entry, [n_blocks, n_threads, 0], args)
+    }
+    /// The same with so many bytes of dynamic shared memory: blocks, threads, bytes.
+    fn launch_shared(&mut self, entry: &str, shape: [u32; 3], args: &[u64]) -> Result<(), RunError>;
 }
 
 /// A number that a routine reads, by formula in the kernel's `[cuda_host.with]`.
@@ -133,6 +138,7 @@ pub const ROUTINES: &[Routine] = &[
     largest::LARGEST,
     methodology::METHODOLOGY,
     gate::GATE,
+    serve_steps::SERVE_STEPS,
     small_training::SMALL_TRAINING,
 ];
 

@@ -198,7 +198,7 @@ impl Card for Sim {
         Ok(())
     }
 
-    fn launch(&mut self, _entry: &str, _n_blocks: u32, _n_threads: u32, _args: &[u64]) -> Result<(), RunError> {
+    fn launch_shared(&mut self, _entry: &str, _shape: [u32; 3], _args: &[u64]) -> Result<(), RunError> {
         Ok(())
     }
 }

@@ -236,3 +236,13 @@ fn every_habit_of_measuring_gives_all_back() {
         assert!(taken.checks[1], "habit {habit}");
     }
 }
+
+/// No kernel runs here, so the results are not right; the lists are built for every kind of step, and all is given back.
+#[test]
+fn steps_of_a_request_stream_give_all_back() {
+    for step in [0, 96, 192, 100_000] {
+        let taken = play("serve_steps", &[("seed", 1), ("step", step), ("n_layers", 1)]);
+        assert!(!taken.checks[0] && !taken.checks[1] && taken.checks[2], "step {step}: {:?}", taken.checks);
+        assert!(median(&taken, "model_ms") > 0.0 && median(&taken, "launch_us") > 0.0);
+    }
+}
