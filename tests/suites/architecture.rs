@@ -25,7 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     // The library that the watched program loads; it is built beside ours because desktop names it.
     ("inject", &["profile"]),
     ("train", &["units"]),
-    ("gpu", &["units", "alloc", "codec", "model", "trace", "train"]),
+    ("gpu", &["units", "alloc", "codec", "model", "trace", "train", "serve"]),
     ("kit", &["units"]),
     ("views", &["units", "model", "trace", "lesson", "alloc", "ledger", "modelfile", "serve", "snapshot", "profile", "gpu", "kit"]),
     (
