@@ -98,10 +98,17 @@ __device__ __forceinline__ void multiply(float* sum, unsigned w0, unsigned w1, u
 #endif
 }
 
+// (word & mask) | bits, in one instruction.
+__device__ __forceinline__ unsigned keep(unsigned word, unsigned mask, unsigned bits) {
+    unsigned out;
+    asm("lop3.b32 %0, %1, %2, %3, 0xEA;" : "=r"(out) : "r"(word), "r"(mask), "r"(bits));
+    return out;
+}
+
 // Four pairs of int4, stored as code + 8. The four bits become the last of the fraction of 128: 128 + code + 8, less 136.
 __device__ __forceinline__ void unpack_int4(unsigned word, unsigned* to) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) to[i] = fma2((word >> (4 * i) & 0x000F000Fu) | 0x43004300u, 0x3F803F80u, 0xC308C308u);
+    for (int i = 0; i < 4; ++i) to[i] = fma2(keep(word >> (4 * i), 0x000F000Fu, 0x43004300u), 0x3F803F80u, 0xC308C308u);
 }
 
 // Two pairs of int8. Seven bits fit the fraction of 128; the sign bit makes what is taken off 256 instead of 128.
@@ -109,23 +116,23 @@ __device__ __forceinline__ void unpack_int8(unsigned word, unsigned* to) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
         unsigned byte = word >> (8 * i);
-        to[i] = fma2((byte & 0x00800080u) | 0x43004300u, 0xBF80BF80u, (byte & 0x007F007Fu) | 0x43004300u);
+        to[i] = fma2(keep(byte, 0x00800080u, 0x43004300u), 0xBF80BF80u, keep(byte, 0x007F007Fu, 0x43004300u));
     }
 }
 
 // Two pairs of e4m3: sign, exponent and fraction at their places in bf16, then 2^120 for the difference of the biases. What has
 // no leading one has none in bf16 either.
 __device__ __forceinline__ void unpack_e4m3(unsigned word, unsigned* to) {
-    to[0] = fma2((word << 8 & 0x80008000u) | (word << 4 & 0x07F007F0u), 0x7B807B80u, 0x80008000u);
-    to[1] = fma2((word & 0x80008000u) | (word >> 4 & 0x07F007F0u), 0x7B807B80u, 0x80008000u);
+    to[0] = fma2(keep(word << 4, 0x07F007F0u, word << 8 & 0x80008000u), 0x7B807B80u, 0x80008000u);
+    to[1] = fma2(keep(word >> 4, 0x07F007F0u, word & 0x80008000u), 0x7B807B80u, 0x80008000u);
 }
 
 // Four pairs of E2M1 the same way; `scale` is 2^126 times that of the block, times 2^-64 to stay in range.
 __device__ __forceinline__ void unpack_e2m1(unsigned word, unsigned scale, unsigned* to) {
-    to[0] = fma2((word << 12 & 0x80008000u) | (word << 6 & 0x01C001C0u), scale, 0x80008000u);
-    to[1] = fma2((word << 8 & 0x80008000u) | (word << 2 & 0x01C001C0u), scale, 0x80008000u);
-    to[2] = fma2((word << 4 & 0x80008000u) | (word >> 2 & 0x01C001C0u), scale, 0x80008000u);
-    to[3] = fma2((word & 0x80008000u) | (word >> 6 & 0x01C001C0u), scale, 0x80008000u);
+    to[0] = fma2(keep(word << 6, 0x01C001C0u, word << 12 & 0x80008000u), scale, 0x80008000u);
+    to[1] = fma2(keep(word << 2, 0x01C001C0u, word << 8 & 0x80008000u), scale, 0x80008000u);
+    to[2] = fma2(keep(word >> 2, 0x01C001C0u, word << 4 & 0x80008000u), scale, 0x80008000u);
+    to[3] = fma2(keep(word >> 6, 0x01C001C0u, word & 0x80008000u), scale, 0x80008000u);
 }
 
 // The weights that go with piece `c` of x.
@@ -146,25 +153,25 @@ __device__ __forceinline__ void unpack(const uint4& piece, int c, unsigned scale
 #endif
 }
 
-// What a warp reads: its rows and its part of k.
+// What a thread reads: its pieces of rows g and g + 8 of the next step, scales of its warp, x of the block (of its own row with a
+// batch of up to 8).
 struct Source {
     const unsigned char *w, *scales, *x;
     unsigned first_j, m, n_rows;
 };
 
 // Starts the copies of one step.
-__device__ __forceinline__ void fetch(unsigned stage, unsigned step, const Source& from) {
-    unsigned lane = threadIdx.x % 32;
+__device__ __forceinline__ void fetch(unsigned stage, unsigned step, Source& from) {
 #pragma unroll
     for (unsigned p = 0; p < PIECES; ++p) {
-        const unsigned char* row = from.w + (unsigned long long)(p * 8 + lane / 4) * (N_INNER / 8 * BITS);
-        copy16(stage + (p * THREADS + threadIdx.x) * 16, row + (step * 4 + lane % 4) * 16, true);
+        copy16(stage + (p * THREADS + threadIdx.x) * 16, from.w + p * (N_INNER * BITS), true);
     }
+    from.w += 64;
 #if HAS_SCALES
-    const unsigned width = FORMAT == 4 ? 4 : 2;
+    const unsigned width = FORMAT == 4 ? 4 : 2, lane = threadIdx.x % 32;
     if (lane < 4 * width * ROW_TILES) {
         const unsigned char* group = from.scales + (unsigned long long)(step * STEP / 128) * from.n_rows * width;
-        copy4(stage + BOX_BYTES + threadIdx.x / 32 * (64 * ROW_TILES) + lane * 4, group + lane * 4);
+        copy4(stage + BOX_BYTES + threadIdx.x / 32 * (64 * ROW_TILES) + lane * 4, group);
     }
 #endif
 #if TILE > 8
@@ -182,18 +189,12 @@ __device__ __forceinline__ void fetch(unsigned stage, unsigned step, const Sourc
 }
 
 __device__ __forceinline__ uint4 input(unsigned stage, unsigned step, int column, int c, const Source& from) {
-    unsigned lane = threadIdx.x % 32;
 #if TILE > 8
-    unsigned row = column * 8 + lane / 4, at = c * 4 + lane % 4;
+    unsigned lane = threadIdx.x % 32, row = column * 8 + lane / 4, at = c * 4 + lane % 4;
     if (X_ROW >= 8) at ^= (row & 1) * 4;
     return read16(stage + BOX_BYTES + SCALE_BYTES + (row * X_ROW + at) * 16);
 #else
-    uint4 x = make_uint4(0, 0, 0, 0);
-    if (lane / 4 < from.m) {
-        const unsigned char* row = from.x + (unsigned long long)(lane / 4) * (N_INNER * X_BYTES);
-        x = __ldg((const uint4*)(row + (step * X_ROW + lane % 4 * X_LANE + c) * 16));
-    }
-    return x;
+    return __ldg((const uint4*)(from.x + step * (X_ROW * 16) + c * 16));
 #endif
 }
 
@@ -266,9 +267,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, TILE == 8 ? 4 : (TILE < 64
     unsigned n_tiles = (m + TILE - 1) / TILE, first_j = blockIdx.x % n_tiles * TILE;
     unsigned first_i = (blockIdx.x / n_tiles * WARPS_I + warp / WARPS_K) * (16 * ROW_TILES), part = warp % WARPS_K;
     Source from;
-    from.w = w + (unsigned long long)first_i * (N_INNER / 8 * BITS) + part * (PART / 8 * BITS);
-    from.scales = scales + ((unsigned long long)(part * (PART / 128)) * n_rows + first_i) * (FORMAT == 4 ? 4 : 2);
+    from.w = w + (unsigned long long)(first_i + lane / 4) * (N_INNER / 8 * BITS) + part * (PART / 8 * BITS) + lane % 4 * 16;
+    from.scales = scales + ((unsigned long long)(part * (PART / 128)) * n_rows + first_i) * (FORMAT == 4 ? 4 : 2) + lane * 4;
     from.x = x + ((unsigned long long)first_j * N_INNER + part * PART) * X_BYTES;
+#if TILE == 8
+    // Columns beyond the batch take its last row; nobody reads them.
+    from.x += (unsigned long long)min(lane / 4, m - 1) * (N_INNER * X_BYTES) + lane % 4 * X_LANE * 16;
+#endif
     from.first_j = first_j, from.m = m, from.n_rows = n_rows;
     float sum[ROW_TILES][COLUMNS][4] = {};
 #pragma unroll
