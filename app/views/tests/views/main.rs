@@ -12,6 +12,8 @@ mod bottleneck;
 #[cfg(test)]
 mod capstone;
 #[cfg(test)]
+mod compression;
+#[cfg(test)]
 mod frameworks;
 #[cfg(test)]
 mod kv_lab;

@@ -36,10 +36,13 @@ pub const FORMATS: Routine = Routine {
     run,
 };
 
+/// A block and what comes back of it.
+type Coder<'a> = &'a dyn Fn(&[f64]) -> Result<Vec<f64>, Problem>;
+
 /// What comes back of `values`.
 fn stored(format: usize, values: &[f64]) -> Result<Vec<f64>, Problem> {
     let ints = |bits, grouping| quantise(values, 1, bits, Scheme::Symmetric, grouping).map(|got| got.decode());
-    let blocks = |size, block: &dyn Fn(&[f64]) -> Result<Vec<f64>, Problem>| {
+    let blocks = |size, block: Coder<'_>| {
         values.chunks_exact(size).map(block).collect::<Result<Vec<_>, _>>().map(|blocks| blocks.concat())
     };
     match format {
