@@ -129,6 +129,7 @@ const PURE_TREES: &[&str] = &[
     "app/fit/src",
     "app/serve/src",
     "app/codec/src",
+    "app/simt/src",
     "app/train/src",
     "app/profile/src",
     "app/content/src",
