@@ -17,6 +17,7 @@ mod gate;
 mod granularity;
 mod keep_recompute_offload;
 mod kept_tensor;
+mod kv_error;
 mod lanes;
 mod largest;
 mod methodology;
@@ -135,6 +136,7 @@ pub const ROUTINES: &[Routine] = &[
     granularity::GRANULARITY,
     keep_recompute_offload::KEEP_RECOMPUTE_OFFLOAD,
     kept_tensor::KEPT_TENSOR,
+    kv_error::KV_ERROR,
     largest::LARGEST,
     methodology::METHODOLOGY,
     gate::GATE,

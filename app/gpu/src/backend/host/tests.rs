@@ -246,3 +246,12 @@ fn steps_of_a_request_stream_give_all_back() {
         assert!(median(&taken, "model_ms") > 0.0 && median(&taken, "launch_us") > 0.0);
     }
 }
+
+/// Nothing is computed here, so nothing is right but that all is given back.
+#[test]
+fn errors_of_a_cache_give_all_back() {
+    for format in 0..3 {
+        let taken = play("kv_error", &[("format", format), ("n_heads", 2), ("length", 16)]);
+        assert!(!taken.checks[0] && taken.checks[1], "format {format}");
+    }
+}

@@ -26,6 +26,7 @@ const SIZES: &[(&str, u64)] = &[
     ("weights_mib", 1),
     ("resident_mib", 1),
     ("n_tokens", 256),
+    ("base_tokens", 1 << 16),
 ];
 
 /// Launches every series of every experiment at the first, middle and last value of its sweep. Gives the number of
