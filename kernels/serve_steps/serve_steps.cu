@@ -21,7 +21,6 @@ struct Item {
 #define GROUP 4
 #define N_KV 8
 #define BLOCK_TOKENS 16
-#define SPLIT 512
 #define WARPS 4
 #define NOTHING (-1e30f)
 // 1 / √128 in powers of 2, and three times that: scores are spread as in a trained model.
