@@ -77,6 +77,7 @@ pub fn step_of(kind: Kind) -> Option<&'static str> {
         Kind::NcuReport => Some("nsight"),
         Kind::Sanitizer => Some("zoo"),
         Kind::OomMessage => Some("message"),
+        Kind::VllmLog => Some("log"),
         _ => None,
     }
 }
@@ -101,6 +102,9 @@ pub fn is_snapshot(head: &[u8], n_bytes: u64) -> bool {
 pub fn accepted() -> impl Iterator<Item = Kind> {
     Kind::ALL.into_iter().filter(|kind| use_of(*kind) != Use::No)
 }
+
+/// As much of an engine's log is handed to its figure.
+const MOST_LOG: usize = 16_000;
 
 const OPENS: Text = Text::new("{kind}：直接打开", "{kind}: opens at once");
 const LATER: Text =
@@ -216,6 +220,7 @@ impl App {
         let is_chapter = kind == Kind::Text && name.ends_with(".toml");
         let is_kept = match use_of(kind) {
             _ if is_whole && self.offer_to_figure(name, kind, &bytes) => true,
+            _ if kind == Kind::VllmLog && self.open_engine_log(&bytes) => true,
             Use::Open if is_model(kind) => self.open_model(name, &bytes, n_bytes),
             Use::Open if is_whole && kind == Kind::Snapshot => self.open_snapshot(name, bytes, is_beside),
             Use::Open if kind == Kind::OomMessage && !(is_whole && self.open_summary(&bytes)) => {
@@ -248,13 +253,24 @@ impl App {
         }
     }
 
-    /// A configuration or a log that a figure of the page at hand has a use for is read there; false if none has.
+    /// A serving engine's log goes to the figure that reads it, cut to the lines with numbers; false if it is not there.
+    fn open_engine_log(&mut self, bytes: &[u8]) -> bool {
+        let (chapter, step) = ("21_serving", "log");
+        let log = vramlab_serve::log::excerpt(&String::from_utf8_lossy(bytes), MOST_LOG);
+        if log.is_empty() || !self.library.has_step(chapter, step) {
+            return false;
+        }
+        let params = [("log".to_owned(), log.into())].into_iter().collect();
+        self.steps.open_with(chapter, step, &params);
+        self.go(Route::step(chapter, step), true);
+        true
+    }
+
+    /// A configuration, a log or a stream that a figure of the page at hand has a use for is read there; false if none has.
     fn offer_to_figure(&mut self, name: &str, kind: Kind, bytes: &[u8]) -> bool {
         let Page::Chapter { chapter, step } = self.route.page.clone() else { return false };
-        let Some(text) = std::str::from_utf8(bytes).ok().filter(|_| matches!(kind, Kind::HfConfig | Kind::VllmLog))
-        else {
-            return false;
-        };
+        let is_text = matches!(kind, Kind::HfConfig | Kind::VllmLog | Kind::Text | Kind::Json);
+        let Some(text) = std::str::from_utf8(bytes).ok().filter(|_| is_text) else { return false };
         let Some((step, read)) = self.steps.offer(&chapter, step.as_deref(), text) else { return false };
         let lang = self.lang();
         match read {

@@ -157,7 +157,7 @@ impl Kind {
             Self::NcuReport => Text::new("Nsight Compute 的文本报告", "a text report of Nsight Compute"),
             Self::Sanitizer => Text::new("compute-sanitizer 的报告", "a report of compute-sanitizer"),
             Self::TorchTrace => Text::new("PyTorch profiler 的输出", "the output of the PyTorch profiler"),
-            Self::VllmLog => Text::new("vLLM 的启动日志", "a log of vLLM"),
+            Self::VllmLog => Text::new("推理引擎的日志", "a log of a serving engine"),
             Self::OtherPickle => Text::new("Python pickle，但不是显存快照", "a Python pickle, but no memory snapshot"),
             Self::OtherZip => Text::new("zip 压缩包，里面没有章节", "a zip archive without chapters"),
             Self::Empty => Text::new("空文件", "an empty file"),

@@ -55,6 +55,9 @@ const WORDS: &[Words] = &[
             &["# GPU blocks:"],
             &["Available KV cache memory:"],
             &["No available memory for the cache blocks"],
+            &["KV cache is needed, which is larger than"],
+            &["KV Cache is allocated.", "#tokens:"],
+            &["[TensorRT-LLM]", "paged KV cache"],
             &["vLLM API server version"],
             &["Avg prompt throughput:", "Avg generation throughput:"],
         ],
@@ -113,7 +116,15 @@ fn by_words(text: &str) -> Option<Sniffed> {
     let told = match words.kind {
         Kind::OomMessage => line("Tried to allocate").map(|text| ("报错", "message", text)),
         Kind::VllmLog => {
-            let telling = ["Maximum concurrency for", "GPU KV cache size:", "# GPU blocks:", "No available memory"];
+            let telling = [
+                "Maximum concurrency for",
+                "GPU KV cache size:",
+                "# GPU blocks:",
+                "No available memory",
+                "KV cache is needed",
+                "KV Cache is allocated.",
+                "paged KV cache",
+            ];
             telling.iter().find_map(|word| line(word)).map(|text| ("关键一行", "the telling line", text))
         }
         Kind::NvidiaSmi => line("Driver Version").map(|text| ("驱动", "driver", text)),

@@ -80,7 +80,7 @@ fn what_is_of_no_use_is_named_and_what_opens_is_offered() {
     assert!(desk.notes().contains("cat.png: a picture: of no use here"), "{}", desk.notes());
     desk.click("What can be opened");
     assert_eq!(desk.said()["route"], "/files");
-    for text in ["Opens at once", "a lesson pack", "a GGUF model", "a log of vLLM", "a picture"] {
+    for text in ["Opens at once", "a lesson pack", "a GGUF model", "a log of a serving engine", "a picture"] {
         assert!(desk.has(text), "{text}");
     }
 }

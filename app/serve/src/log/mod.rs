@@ -121,6 +121,23 @@ pub fn read(text: &str) -> Result<Log, Problem> {
     Ok(log)
 }
 
+/// A log that fits into `most` bytes: the whole of a short one, of a long one the lines with known numbers.
+pub fn excerpt(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let before = found.len();
+        if text.len() > most {
+            read_line(&clean(line), 0, &mut found);
+        }
+        if (text.len() <= most || found.len() > before) && out.len() + line.len() < most {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    out
+}
+
 /// Without colour codes and other control characters, cut to what is searched.
 fn clean(line: &str) -> String {
     let mut out = String::with_capacity(line.len().min(MAX_LINE));

@@ -216,6 +216,16 @@ fn hostile_logs() {
     assert!(read(&"a".repeat(MAX_LOG + 1)).unwrap_err().to_string().contains("16"));
 }
 
+/// Of a log of megabytes the lines that matter are kept; a short one stays whole.
+#[test]
+fn a_long_log_is_cut_to_its_numbers() {
+    let long = format!("{}{V1_2026}{}", "noise 1 2 3\n".repeat(50_000), "Avg prompt throughput: 1\n".repeat(50_000));
+    let short = excerpt(&long, 4096);
+    assert_eq!(read(&short).unwrap().found.len(), read(V1_2026).unwrap().found.len());
+    assert!(short.len() < 4096 && !short.contains("noise"));
+    assert_eq!(excerpt("noise\nGPU KV cache size: 8 tokens", 4096), "noise\nGPU KV cache size: 8 tokens\n");
+}
+
 /// Cut anywhere, and with any byte changed, a log is read or refused.
 #[test]
 fn damaged_logs() {

@@ -21,19 +21,28 @@ use run::{Act, Run, Side};
 use vramlab_kit::{Button, Mark, Slider, Tokens, Type, legend};
 use vramlab_serve::Problem;
 use vramlab_serve::latency::Spread;
-use vramlab_units::show::{number, with_unit};
-use vramlab_units::{Args, FieldError, FieldSpec, Lang, Map, Text};
+use vramlab_units::show::{grouped, number, with_unit};
+use vramlab_units::{Args, FieldError, FieldSpec, Lang, Localized, Map, Text};
 
 const PRESET: Text = Text::new("请求流", "Stream");
 const EDIT: Text = Text::new("改请求", "Edit the requests");
 const TEXT: Text = Text::new("请求", "Requests");
 const FORMS: Text = Text::new(
-    "一行一个请求：到达的步、提示 token、输出 token；# 后面是注释。",
-    "A request a line: the step of its arrival, tokens of prompt, tokens of output; # begins a comment.",
+    "一行一个请求：到达的步、提示 token、输出 token，再写优先级或 shared=64 也行；CSV、JSON 行也认。整个文件可以拖进来。",
+    "A request a line: the step of its arrival, tokens of prompt, tokens of output, then a priority or shared=64 if wanted. CSV and lines of JSON are read too, and a whole file can be dropped here.",
 );
 const SEATS: Text = Text::new("座位", "Seats");
 const BUDGET: Text = Text::new("每步 token", "Tokens a step");
 const POOL: Text = Text::new("池（块）", "Pool (blocks)");
+const PREFIX: Text = Text::new("前缀缓存", "Prefix cache");
+const PRIORITY: Text = Text::new("按优先级", "By priority");
+const VICTIM: Text = Text::new("被抢占的缓存", "A victim's cache");
+const RATE: Text = Text::new("每步来几个", "Requests a step");
+const BURSTS: Text = Text::new("扎堆（1 是 Poisson）", "Burstiness (1 is Poisson)");
+const LENGTHS: [Text; 2] = [Text::new("提示平均", "Mean prompt"), Text::new("输出平均", "Mean output")];
+const AGAIN: Text = Text::new("再抽一次", "Draw again");
+/// Blocks on the host once victims are swapped.
+const HOST: u32 = 4096;
 
 /// See the module's docs.
 pub struct ServeTimeline {
@@ -69,11 +78,14 @@ impl ServeTimeline {
     fn controls_ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
         let mut next = self.question.clone();
         controls::row(ui, tokens, |flow| {
-            let own = Text::new("自己写的", "your own");
-            let mut id = if self.question.is_own() { "" } else { self.question.preset.id };
+            let has_file = self.question.file.is_some();
+            let own =
+                if has_file { Text::new("你的文件", "your file") } else { Text::new("自己写的", "your own") };
+            let is_own = has_file || self.question.is_own();
+            let mut id = if is_own { "" } else { self.question.preset.id };
             let mut options: Vec<(&str, String)> =
                 PRESETS.iter().map(|preset| (preset.id, preset.label.get(lang).to_owned())).collect();
-            if self.question.is_own() {
+            if is_own {
                 options.push(("", own.get(lang).to_owned()));
             }
             let before = id;
@@ -101,6 +113,11 @@ impl ServeTimeline {
                 }
             }
         });
+        policies_ui(ui, tokens, lang, &mut next);
+        if next.preset.is_drawn() && !next.is_own() && next.file.is_none() {
+            drawn_ui(ui, tokens, lang, &mut next);
+            self.draft.clone_from(&next.text);
+        }
         self.set(next);
         if self.is_editing {
             self.editor_ui(ui, tokens, lang);
@@ -122,7 +139,7 @@ impl ServeTimeline {
             if self.draft == self.question.text {
                 self.wrong = None;
             }
-            self.set(Question { text: self.draft.clone(), ..self.question.clone() });
+            self.set(Question { text: self.draft.clone(), file: None, ..self.question.clone() });
         }
         let forms = RichText::new(FORMS.get(lang)).font(tokens.font(Type::Small)).color(tokens.muted);
         ui.add(Label::new(forms).wrap());
@@ -131,7 +148,7 @@ impl ServeTimeline {
     fn figure_ui(&mut self, ui: &mut Ui, cx: &ViewCx<'_>) {
         let (tokens, lang) = (cx.tokens, cx.lang);
         let width = ui.available_width().max(figure::LEAST_WIDTH);
-        let n = self.run.requests.len();
+        let n = self.run.n_rows();
         let geometry = Geometry::new(ui.cursor().min, width, tokens.scale, n);
         let (rect, response) = ui.allocate_exact_size(geometry.rect.size(), Sense::click());
         self.keys(ui, &response);
@@ -204,6 +221,14 @@ impl ServeTimeline {
             (Text::new("块的占用率", "blocks in use"), share(|side| side.outcome.totals.block_use)),
             (Text::new("其中有 token 的", "of these filled"), share(|side| side.outcome.totals.fill)),
             (Text::new("抢占", "preemptions"), both(&|side| side.outcome.totals.preemptions.to_string())),
+            (
+                Text::new("重算的 token", "computed again"),
+                both(&|side| grouped(side.outcome.totals.discarded_tokens as f64)),
+            ),
+            (
+                Text::new("前缀命中 token", "found, not computed"),
+                both(&|side| grouped(side.outcome.totals.hit_tokens as f64)),
+            ),
         ]
     }
 
@@ -230,6 +255,45 @@ impl ServeTimeline {
     }
 }
 
+/// What is done with prefixes, with victims, with priorities.
+fn policies_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, next: &mut Question) {
+    controls::row(ui, tokens, |flow| {
+        controls::toggle(flow, tokens, PREFIX.get(lang), &mut next.prefix);
+        controls::toggle(flow, tokens, PRIORITY.get(lang), &mut next.is_priority);
+        let mut is_swap = next.host_blocks > 0;
+        let ways = [
+            (false, Text::new("重算", "compute again").get(lang).to_owned()),
+            (true, Text::new("换到主机", "swap to the host").get(lang).to_owned()),
+        ];
+        if controls::choice(flow, tokens, VICTIM.get(lang), &mut is_swap, &ways) {
+            next.host_blocks = if is_swap { HOST } else { 0 };
+        }
+    });
+}
+
+/// The distribution of a drawn stream.
+fn drawn_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, next: &mut Question) {
+    let mut drawn = next.drawn;
+    controls::row(ui, tokens, |flow| {
+        for (label, value, least, most) in [
+            (RATE, &mut drawn.rate, 0.05, 8.0),
+            (BURSTS, &mut drawn.burstiness, 0.1, 10.0),
+            (LENGTHS[0], &mut drawn.prompt, 8.0, 800.0),
+            (LENGTHS[1], &mut drawn.output, 2.0, 150.0),
+        ] {
+            let (least, most) = (value.min(least), value.max(most));
+            let slider = Slider::new(label.get(lang), value, least..=most).log().width(66.0);
+            flow.item(|ui| slider.shown(number).show(ui, tokens));
+        }
+        if controls::button(flow, tokens, AGAIN.get(lang)) {
+            drawn.seed = drawn.seed % (1 << 20) + 1;
+        }
+    });
+    if drawn != next.drawn {
+        next.redraw(drawn);
+    }
+}
+
 impl View for ServeTimeline {
     fn ui(&mut self, ui: &mut Ui, cx: &mut ViewCx<'_>) {
         let (tokens, lang) = (cx.tokens, cx.lang);
@@ -248,6 +312,18 @@ impl View for ServeTimeline {
 
     fn params(&self) -> Map {
         self.question.params(self.step)
+    }
+
+    fn offer(&mut self, text: &str) -> Option<Result<(), Localized>> {
+        let read = run::of_file(text)?;
+        let told = |wrong: Problem| Localized::both(wrong.get(Lang::Zh), wrong.get(Lang::En));
+        Some(read.map_err(told).and_then(|file| {
+            let next = Question { file: Some(file.into()), ..self.question.clone() };
+            self.run = Run::new(&next).map_err(told)?;
+            self.step = self.step.min(self.run.end() as usize);
+            (self.question, self.wrong) = (next, None);
+            Ok(())
+        }))
     }
 
     fn data(&self) -> DataTable {

@@ -79,7 +79,17 @@ impl Scene<'_> {
         painter.add(Shape::mesh(mesh));
         let font = tokens.font(Type::MonoSmall);
         let every = (tokens.px(14.0) / panel.row).ceil().max(1.0) as usize;
-        for idx in (0..self.run.requests.len()).step_by(every) {
+        if self.run.is_summary {
+            let n = self.run.requests.len();
+            let text = super::words::pick(
+                self.lang,
+                format!("{n} 个请求，不逐行画"),
+                format!("{n} requests, not drawn one by one"),
+            );
+            let font = tokens.font(Type::Small);
+            ink::text(painter, panel.rows.center(), Align2::CENTER_CENTER, text, font, tokens.muted);
+        }
+        for idx in (0..self.run.n_rows()).step_by(every) {
             let at = pos2(panel.rows.left() - tokens.px(4.0), panel.rows.top() + (idx as f32 + 0.5) * panel.row);
             let is_over = self.request == Some(idx);
             let color = if is_over { tokens.accent } else { tokens.muted };
@@ -107,11 +117,26 @@ impl Scene<'_> {
         ink::text(painter, at, Align2::LEFT_BOTTOM, format!("{name} · {most} / {whole}"), font.clone(), tokens.muted);
         painter.rect_filled(rect, 0.0, tokens.tint(tokens.muted, 0.06));
         let mut mesh = Mesh::default();
-        for row in rows {
-            let share = (of(row) as f32 / whole.max(1) as f32).min(1.0);
-            let (from, to) = (panel.x(row.start, end), panel.x(row.end, end));
+        let mut put = |from: f32, to: f32, most: u32| {
+            let share = (most as f32 / whole.max(1) as f32).min(1.0);
             let top = rect.bottom() - rect.height() * share;
             mesh.add_colored_rect(Rect::from_min_max(pos2(from, top), pos2(to, rect.bottom())), fill);
+        };
+        // Steps narrower than half a pixel go together, as high as the highest of them.
+        let mut open: Option<(f32, f32, u32)> = None;
+        for row in rows {
+            let (from, to, n) = (panel.x(row.start, end), panel.x(row.end, end), of(row));
+            open = match open {
+                Some((first, last, most)) if to - first < 0.5 && from - last < 0.5 => Some((first, to, most.max(n))),
+                Some((first, last, most)) => {
+                    put(first, last, most);
+                    Some((from, to, n))
+                }
+                None => Some((from, to, n)),
+            };
+        }
+        if let Some((first, last, most)) = open {
+            put(first, last, most);
         }
         painter.add(Shape::mesh(mesh));
         painter.hline(rect.x_range(), rect.top(), tokens.stroke(1.0, tokens.line));

@@ -3,12 +3,15 @@
 use super::question::Question;
 use vramlab_serve::latency::Latency;
 use vramlab_serve::schedule::record::{Event, Row};
-use vramlab_serve::schedule::{Detail, Outcome, Settings, continuous, fixed};
+use vramlab_serve::schedule::{Detail, Outcome, continuous, fixed};
 use vramlab_serve::{Problem, Request, request};
 
-/// Rows of a pixel each; more are refused.
+/// Rows of a pixel each; more of a text are refused, of a file summed up.
 pub const MOST_REQUESTS: usize = 240;
 const MOST_TOKENS: u64 = 200_000;
+/// Of a file.
+const MOST_OF_FILE: usize = 100_000;
+const MOST_WORK: u64 = 20_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
@@ -45,22 +48,33 @@ pub struct Run {
     pub n_refused: usize,
     pub flowing: Side,
     pub still: Side,
+    /// Too many to be drawn one by one.
+    pub is_summary: bool,
 }
 
 impl Run {
     pub fn new(question: &Question) -> Result<Self, Problem> {
-        let Question { max_seqs, token_budget, block_tokens, pool_blocks, .. } = *question;
-        let settings = Settings::new(max_seqs, token_budget, block_tokens, pool_blocks);
-        let all = read(&question.text)?;
+        let Question { block_tokens, pool_blocks, .. } = *question;
+        let settings = question.settings();
+        let (all, is_summary) = match &question.file {
+            Some(file) => (file.to_vec(), check(file).is_err()),
+            None => (read(&question.text)?, false),
+        };
         let fits = |one: &Request| one.kv_tokens().div_ceil(block_tokens.max(1)) <= pool_blocks;
         let requests: Vec<Request> = all.iter().copied().filter(fits).collect();
         let side = |outcome: Outcome| {
-            let spans = spans(&requests, &outcome);
+            let spans = if is_summary { Vec::new() } else { spans(&requests, &outcome) };
             Side { latency: Latency::of(&requests, &outcome), outcome, spans }
         };
-        let flowing = side(continuous(&requests, &settings, Detail::Events)?);
-        let still = side(fixed(&requests, &settings, Detail::Events)?);
-        Ok(Self { n_refused: all.len() - requests.len(), requests, flowing, still })
+        let detail = if is_summary { Detail::Rows } else { Detail::Events };
+        let flowing = side(continuous(&requests, &settings, detail)?);
+        let still = side(fixed(&requests, &settings, detail)?);
+        Ok(Self { n_refused: all.len() - requests.len(), requests, flowing, still, is_summary })
+    }
+
+    /// Rows that are drawn.
+    pub fn n_rows(&self) -> usize {
+        if self.is_summary { 0 } else { self.requests.len() }
     }
 
     /// The last step of both.
@@ -73,6 +87,37 @@ impl Run {
 fn read(text: &str) -> Result<Vec<Request>, Problem> {
     let lines = if text.contains('\n') || !text.contains(':') { text.to_owned() } else { text.replace(' ', "\n") };
     let requests = request::read(&lines)?;
+    check(&requests)?;
+    Ok(requests)
+}
+
+/// The requests of a file; none if it is no stream of requests.
+pub fn of_file(text: &str) -> Option<Result<Vec<Request>, Problem>> {
+    let first = text
+        .trim_start_matches('\u{feff}')
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty() && !line.starts_with('#'))?;
+    let low = first.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| low.contains(word));
+    let is_named = has(&["arrival", "timestamp"]) && has(&["prompt", "context", "input", "output", "generated"]);
+    let cells = first.split([',', ':', ' ', '\t']).filter(|cell| !cell.is_empty());
+    let is_bare = cells.clone().count() >= 3 && cells.take(3).all(|cell| cell.parse::<f64>().is_ok());
+    (is_named || is_bare).then(|| {
+        let requests = request::read(text)?;
+        let (n, work) = (requests.len(), requests.iter().map(|one| u64::from(one.output)).sum::<u64>());
+        if n > MOST_OF_FILE || work > MOST_WORK {
+            let zh = format!("{n} 个请求、{work} 个输出 token；最多 {MOST_OF_FILE} 个、{MOST_WORK} 个 token");
+            let en =
+                format!("{n} requests with {work} tokens of output; at most {MOST_OF_FILE} and {MOST_WORK} are taken");
+            return Err(Problem::new("requests", zh, en));
+        }
+        Ok(requests)
+    })
+}
+
+/// Whether they can be drawn one by one.
+fn check(requests: &[Request]) -> Result<(), Problem> {
     let tokens: u64 = requests.iter().map(|one| u64::from(one.prompt) + u64::from(one.output)).sum();
     let last = requests.iter().map(|one| one.arrival).fold(0.0, f64::max);
     if requests.len() > MOST_REQUESTS || tokens > MOST_TOKENS || last > 1e6 {
@@ -85,7 +130,7 @@ fn read(text: &str) -> Result<Vec<Request>, Problem> {
         );
         return Err(Problem::new("requests", zh, en));
     }
-    Ok(requests)
+    Ok(())
 }
 
 impl Side {
@@ -98,6 +143,9 @@ impl Side {
 
     /// Who waits in the step that ends at `time`, preempted ones included.
     pub fn n_waiting(&self, time: f64) -> usize {
+        if self.spans.is_empty() {
+            return self.row_at(time).map_or(0, |row| row.waiting as usize);
+        }
         let waits =
             |span: &&Span| matches!(span.act, Act::Waiting | Act::Preempted) && span.from < time && time <= span.to;
         self.spans.iter().filter(waits).count()
@@ -215,8 +263,28 @@ mod tests {
             }
             assert!(run.flowing.latency.ttft.p50 <= run.still.latency.ttft.p50, "{}", preset.id);
         }
+        // 96 tokens are six blocks: whoever comes after the first finds them.
+        assert_eq!(run("shared").flowing.outcome.totals.hit_tokens, 7 * 96);
+        assert!(run("priority").flowing.outcome.totals.preemptions > 0);
         assert!(run("tight").flowing.outcome.totals.preemptions > 0);
         assert_eq!(run("mixed").flowing.outcome.totals.preemptions, 0);
+    }
+
+    /// A file of thousands is summed up; its errors name line, field and range; other files are left to others.
+    #[test]
+    fn a_file_of_requests() {
+        let many: String = (0..5000).map(|idx| format!("{idx} 64 4\n")).collect();
+        let file = of_file(&format!("arrival prompt output\n{many}")).unwrap().unwrap();
+        let question = Question { file: Some(file.into()), ..Question::of(&PRESETS[0]) };
+        let run = Run::new(&question).unwrap();
+        assert!(run.is_summary && run.n_rows() == 0 && run.flowing.latency.ttft.n == 5000);
+        let few = of_file("{\"arrival\": 0, \"prompt\": 8, \"output\": 2}\n").unwrap().unwrap();
+        assert!(!Run::new(&Question { file: Some(few.into()), ..question }).unwrap().is_summary);
+        let wrong = of_file("TIMESTAMP,ContextTokens,GeneratedTokens\n0,0,1").unwrap().unwrap_err();
+        assert_eq!(wrong.to_string(), "line 2: prompt = 0 must be an integer from 1 to 16777216");
+        for other in ["{\n\"model_type\": \"llama\"}", "INFO GPU KV cache size: 8 tokens", "", "a b c"] {
+            assert!(of_file(other).is_none(), "{other}");
+        }
     }
 
     #[test]

@@ -125,5 +125,13 @@ pub fn finding(run: &Run, lang: Lang) -> String {
             first(b)
         ),
     );
-    (refused + &head + &preempted).trim_end().to_owned()
+    let found = match a.outcome.totals.hit_tokens {
+        0 => String::new(),
+        n => pick(
+            lang,
+            format!("前缀缓存认出 {n} 个 token，不用算。"),
+            format!(" {n} tokens are found in the prefix cache and not computed."),
+        ),
+    };
+    (refused + &head + preempted.trim_end() + &found).trim_end().to_owned()
 }

@@ -15,8 +15,9 @@ use paint::{Geometry, Scene};
 use reading::{EXAMPLES, MOST_TEXT, Reading};
 use vramlab_kit::{Button, Tokens, Type, Verdict, legend};
 use vramlab_serve::log::Key;
+use vramlab_serve::log::excerpt;
 use vramlab_units::show::{grouped, number};
-use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Lang, Map, Text, Value};
+use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Lang, Localized, Map, Text, Value};
 
 const EXAMPLE: Text = Text::new("公开的日志", "Published logs");
 const OWN: Text = Text::new("自己的", "your own");
@@ -236,6 +237,16 @@ impl View for EngineLog {
             ]
         });
         DataTable { header, rows: rows.collect() }
+    }
+
+    fn offer(&mut self, text: &str) -> Option<Result<(), Localized>> {
+        let short = excerpt(text, MOST_TEXT);
+        // What is no log at all is somebody else's.
+        let reading = Reading::new(&short).ok()?;
+        (self.reading, self.wrong, self.line) = (reading, None, 0);
+        self.own = short;
+        self.draft.clone_from(&self.own);
+        Some(Ok(()))
     }
 
     fn cited(&self, _lang: Lang) -> Option<(String, String)> {
