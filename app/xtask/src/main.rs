@@ -2,13 +2,14 @@
 //!
 //! Read `stage.rs` first: a stage passes, fails, or is skipped with its reason. Nothing here is shipped.
 
+mod disk;
 mod house;
 mod machine;
 mod stage;
 mod suites;
 mod web;
 
-use stage::Report;
+use stage::{Outcome, Report};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -27,12 +28,28 @@ fn main() -> ExitCode {
     let has = |flag: &str| words.contains(&flag);
     match words.first().copied() {
         Some("test") => {
-            let mut report = Report::new(has("--strict"));
+            let is_strict = has("--strict");
+            let mut report = Report::new(is_strict);
+            if is_strict {
+                stage::build_once();
+            }
             println!("{}", suites::TRUTH_TESTS);
+            let mut has_room = false;
+            report.stage("room on the disk", || {
+                let outcome = disk::check(has("--quick"));
+                has_room = matches!(outcome, Outcome::Passed { .. });
+                outcome
+            });
+            if !has_room {
+                return report.finish();
+            }
             machine::prepare(&mut report);
             house::all(&mut report);
             suites::tests(&mut report);
             if !has("--quick") {
+                if is_strict {
+                    report.stage("room for the builds that follow", disk::drop_test_programs);
+                }
                 suites::release(&mut report);
                 suites::content(&mut report);
                 web::build_and_walk(&mut report);

@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 /// What a stage came to. `counts` are tests that passed and failed inside it.
@@ -36,6 +37,14 @@ pub struct Report {
     start: Instant,
     /// Printed after everything else but the closing line.
     pub last_words: String,
+}
+
+/// Set before anything is started by a run that builds everything once, and not again.
+static IS_SINGLE: OnceLock<()> = OnceLock::new();
+
+/// Keeps nothing that only a second build could use: on a clean clone that costs gigabytes.
+pub fn build_once() {
+    let _ = IS_SINGLE.set(());
 }
 
 impl Report {
@@ -79,7 +88,8 @@ impl Report {
                 }
             }
         };
-        println!("== {name}: {word} ({minutes:.1} min)");
+        let free = crate::disk::free_gb().map(|gb| format!(", {gb:.1} GB free")).unwrap_or_default();
+        println!("== {name}: {word} ({minutes:.1} min{free})");
         self.lines.push(format!("{minutes:>6.1} min  {name}: {word}"));
     }
 
@@ -122,6 +132,9 @@ pub fn command(program: &str) -> Command {
     command.current_dir(root());
     for name in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_PKG_VERSION"] {
         command.env_remove(name);
+    }
+    if IS_SINGLE.get().is_some() {
+        command.env("CARGO_INCREMENTAL", "0");
     }
     command
 }
