@@ -19,8 +19,11 @@ fn main() -> io::Result<()> {
         collect(&root.join(tree), tree, &mut files)?;
     }
     files.sort();
+    let chapter = first_chapter(&files)?;
+    let first_kernels = rule::kernels_of(&chapter);
+    let is_late = |path: &str| is_web && rule::is_late(path, &first_kernels);
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("index.rs");
-    fs::write(out, table(&files, is_web)?)
+    fs::write(out, table(&files, is_web, &is_late)?)
 }
 
 /// Every file below `dir`, as (path from the root with `/`, place on this disk). Links and hidden files are passed over.
@@ -44,17 +47,33 @@ fn collect(dir: &Path, path: &str, files: &mut Vec<(String, PathBuf)>) -> io::Re
     Ok(())
 }
 
-fn table(files: &[(String, PathBuf)], is_web: bool) -> io::Result<String> {
-    let mut out = String::from("&[\n");
+/// The texts of the chapters that the web page opens on.
+fn first_chapter(files: &[(String, PathBuf)]) -> io::Result<String> {
+    let is_it = |path: &str| path.starts_with(rule::FIRST_CHAPTER) && path.ends_with("/chapter.toml");
+    let found = files.iter().filter(|(path, _)| is_it(path));
+    found.map(|(_, place)| fs::read_to_string(place)).collect()
+}
+
+/// Two tables: the files, and the bytes of those that come late, which nothing but one function may name.
+fn table(files: &[(String, PathBuf)], is_web: bool, is_late: &dyn Fn(&str) -> bool) -> io::Result<String> {
+    let mut out = String::from("static FILES: &[File] = &[\n");
+    let mut late = String::from("static LATE: &[&[u8]] = &[\n");
+    let mut n_late = 0;
     for (path, place) in files {
         let len = fs::metadata(place)?.len();
-        let bytes = if !is_web || rule::is_first(path) {
-            format!("Some(include_bytes!({:?}))", place.display().to_string())
-        } else {
-            "None".to_owned()
+        let include = format!("include_bytes!({:?})", place.display().to_string());
+        let bytes = match (!is_web || rule::is_carried(path), is_late(path)) {
+            (true, true) => {
+                writeln!(late, "    {include},").map_err(io::Error::other)?;
+                n_late += 1;
+                format!("Bytes::Late({})", n_late - 1)
+            }
+            (true, false) => format!("Bytes::Here({include})"),
+            (false, _) => "Bytes::Fetched".to_owned(),
         };
         writeln!(out, "    File {{ path: {path:?}, len: {len}, bytes: {bytes} }},").map_err(io::Error::other)?;
     }
-    out.push_str("]\n");
-    Ok(out)
+    out.push_str("];\n");
+    late.push_str("];\n");
+    Ok(out + &late)
 }

@@ -21,13 +21,20 @@ const POLICY =
 export const FOLDER = "/a school/unit 2/";
 
 export async function serve(dist) {
-  const faults = { isDown: false, wasmType: null, missing: null, policy: POLICY };
+  // What matches `held` is answered when `release` is called.
+  const faults = { isDown: false, wasmType: null, missing: null, held: null, policy: POLICY };
+  const waiting = [];
+  const release = () => {
+    faults.held = null;
+    waiting.splice(0).forEach((go) => go());
+  };
   const asked = [];
   const server = createServer(async (request, response) => {
     if (faults.isDown) return request.socket.destroy();
     const path = decodeURIComponent(new URL(request.url, "http://here").pathname);
     asked.push(path);
     const inside = path.startsWith(FOLDER) ? normalize(path.slice(FOLDER.length) || "index.html") : "..";
+    if (faults.held?.test(path)) await new Promise((go) => waiting.push(go));
     if (inside.startsWith("..") || faults.missing?.test(path)) return response.writeHead(404).end();
     try {
       const bytes = await readFile(join(dist, inside));
@@ -41,5 +48,5 @@ export async function serve(dist) {
   });
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
   const origin = `http://127.0.0.1:${server.address().port}`;
-  return { origin, root: origin + encodeURI(FOLDER), faults, asked, close: () => server.close() };
+  return { origin, root: origin + encodeURI(FOLDER), faults, asked, release, close: () => server.close() };
 }

@@ -4,6 +4,7 @@ import { serve } from "./server.mjs";
 import { Stage } from "./stage.mjs";
 import { lessons } from "./lessons.mjs";
 import { faults } from "./faults.mjs";
+import { parts } from "./parts.mjs";
 import { snapshot } from "./snapshot.mjs";
 import { pictures } from "./pictures.mjs";
 
@@ -12,7 +13,7 @@ const only = process.env.WALK_ONLY ?? "";
 const server = await serve(dist);
 const stage = new Stage({ server, playwright, chromium, pictures: target });
 await stage.start();
-for (const [name, suite] of Object.entries({ lessons, faults, snapshot, pictures })) {
+for (const [name, suite] of Object.entries({ lessons, parts, faults, snapshot, pictures })) {
   if (!only || only.split(",").includes(name)) await suite(stage, dist);
 }
 await stage.browser.close();

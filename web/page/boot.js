@@ -4,11 +4,15 @@ const words = document.getElementById("words");
 const said = document.getElementById("said");
 const buttons = document.getElementById("buttons");
 let canvas = document.getElementById("canvas");
-const { module: moduleUrl, wasm: wasmUrl, build } = canvas.dataset;
+const { module: moduleUrl, wasm: wasmUrl, late: lateUrl, build } = canvas.dataset;
 const RELOADED = "vramlab-reloaded";
+const WHOLE = "vramlab-whole";
 
 let program = null;
 let page = null;
+// What the first module exports; the late one is made of it.
+let exports = null;
+let isWhole = false;
 let lost = [];
 let isBroken = false;
 
@@ -120,7 +124,7 @@ async function load() {
     const module = await import(new URL(moduleUrl, document.baseURI));
     // Any other type is compiled from its bytes: slower, and it works.
     const source = type.startsWith("application/wasm") ? response : await response.arrayBuffer();
-    await module.default({ module_or_path: source });
+    exports = await module.default({ module_or_path: source });
     return module;
   } catch (error) {
     if (error instanceof WebAssembly.CompileError && /unsafe-eval|Content Security/i.test(error.message)) {
@@ -130,12 +134,65 @@ async function load() {
   }
 }
 
+// Fetches what the first page does without, and joins it to the program: the same memory, the same table of functions.
+// Without a network it tries again until there is one.
+async function join() {
+  for (let pause = 1_000; !isBroken; pause = Math.min(2 * pause, 30_000)) {
+    let why;
+    try {
+      const response = await fetch(lateUrl, { priority: "low" });
+      if (response.status === 404) return reloadOnce(`404 ${lateUrl}`);
+      if (response.ok) {
+        const bytes = await response.arrayBuffer();
+        try {
+          await WebAssembly.instantiate(bytes, { first: exports });
+        } catch (error) {
+          return reloadOnce(String(error));
+        }
+        isWhole = true;
+        program.rest();
+        return page?.heard_of_rest();
+      }
+      why = `HTTP ${response.status} ${lateUrl}`;
+    } catch (error) {
+      why = String(error);
+    }
+    program.rest(why);
+    page?.heard_of_rest();
+    await Promise.race([
+      new Promise((done) => setTimeout(done, pause)),
+      new Promise((done) => addEventListener("online", done, { once: true })),
+    ]);
+  }
+}
+
+// The program went where it cannot go yet, which it should not: it loads again, and waits for its other part first.
+async function reloadWhole() {
+  isBroken = true;
+  try {
+    sessionStorage.setItem(WHOLE, build);
+    await fetch(lateUrl);
+    location.reload();
+  } catch (error) {
+    say("network", String(error));
+  }
+}
+
+function wantsWhole() {
+  try {
+    return sessionStorage.getItem(WHOLE) === build;
+  } catch {
+    return false;
+  }
+}
+
 async function start() {
   watch(canvas);
   try {
     page = await program.Page.start(canvas, build);
     words.hidden = true;
   } catch (error) {
+    if (error instanceof WebAssembly.RuntimeError && !isWhole) return reloadWhole();
     if (!isBroken) say("webgl", String(error));
   }
 }
@@ -163,7 +220,9 @@ function restart() {
 
 addEventListener("vramlab-panic", (event) => say("panic", event.detail));
 addEventListener("error", (event) => {
-  if (event.error instanceof WebAssembly.RuntimeError && !isBroken) say("panic", String(event.error.stack ?? event.error));
+  if (!(event.error instanceof WebAssembly.RuntimeError) || isBroken) return;
+  if (!isWhole) return reloadWhole();
+  say("panic", String(event.error.stack ?? event.error));
 });
 addEventListener("pagehide", () => page?.save());
 addEventListener("visibilitychange", () => { if (document.hidden) page?.save(); });
@@ -171,6 +230,7 @@ addEventListener("visibilitychange", () => { if (document.hidden) page?.save(); 
 // What is on screen, in words and numbers: see `App::spoken`.
 window.vramlab = {
   build,
+  isWhole: () => isWhole,
   state: () => (page ? JSON.parse(page.state()) : null),
   fault: () => page.fault(),
 };
@@ -182,10 +242,13 @@ if (typeof WebAssembly !== "object") {
 } else {
   const timer = setTimeout(() => { if (!page && !isBroken) say("slow"); }, 8_000);
   program = await load();
+  const joined = program && join();
+  if (wantsWhole()) await joined;
   if (program) await start();
   clearTimeout(timer);
   if (page) {
     try { sessionStorage.removeItem(RELOADED); } catch { /* nothing was kept */ }
+    await joined;
     // Without it (plain http, private windows) everything works but being offline.
     navigator.serviceWorker?.register("sw.js").catch(() => {});
   }

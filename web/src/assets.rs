@@ -1,13 +1,14 @@
-//! Assets that are fetched by their path, relative to the page. Each is asked for once and kept for the visit.
+//! Assets that are fetched by their path, relative to the page. Each is kept for the visit; one that did not come is asked
+//! for again after a while, if it is still wanted.
 
-use crate::shared::Shared;
+use crate::shared::{Shared, rest};
 use crate::words;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use vramlab_content::Content;
-use vramlab_shell::platform::Fetch;
+use vramlab_shell::platform::{Fetch, Rest};
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
@@ -15,8 +16,12 @@ use wasm_bindgen_futures::JsFuture;
 enum Slot {
     Waiting,
     Here(&'static [u8]),
-    Failed(String),
+    /// Why, and when: milliseconds of the clock.
+    Failed(String, f64),
 }
+
+/// After so long it is tried again.
+const PAUSE_SECS: f64 = 4.0;
 
 pub struct Assets {
     slots: Rc<RefCell<BTreeMap<String, Slot>>>,
@@ -33,14 +38,19 @@ impl Assets {
     pub fn fetch(&self, path: &str) -> Fetch {
         match vramlab_content::get(path) {
             Some(Content::Here(bytes)) => return Fetch::Here(Cow::Borrowed(bytes)),
+            // What shows a chapter comes with the rest of the program.
+            Some(Content::Fetch) if path.starts_with("lessons/") && rest() != Rest::Here => return Fetch::Waiting,
             Some(Content::Fetch) => {}
             None => return Fetch::Failed(format!("{path} is not part of this program")),
         }
         match self.slots.borrow().get(path) {
             Some(Slot::Here(bytes)) => return Fetch::Here(Cow::Borrowed(bytes)),
             Some(Slot::Waiting) => return Fetch::Waiting,
-            Some(Slot::Failed(why)) => return Fetch::Failed(why.clone()),
-            None => {}
+            Some(Slot::Failed(why, at)) if (js_sys::Date::now() - at).abs() < PAUSE_SECS * 1e3 => {
+                self.shared.wake_after(PAUSE_SECS);
+                return Fetch::Failed(why.clone());
+            }
+            Some(Slot::Failed(..)) | None => {}
         }
         self.start(path);
         Fetch::Waiting
@@ -58,8 +68,8 @@ impl Assets {
             let expected = vramlab_content::len(&path);
             let slot = match download(&address).await {
                 Ok(bytes) if Some(bytes.len() as u64) == expected => Slot::Here(Vec::leak(bytes)),
-                Ok(bytes) => Slot::Failed(fill(&shared, &path, &format!("{} B, not {expected:?} B", bytes.len()))),
-                Err(why) => Slot::Failed(fill(&shared, &path, &why)),
+                Ok(bytes) => failed(&shared, &path, &format!("{} B, not {expected:?} B", bytes.len())),
+                Err(why) => failed(&shared, &path, &why),
             };
             slots.borrow_mut().insert(path, slot);
             shared.wake();
@@ -67,8 +77,9 @@ impl Assets {
     }
 }
 
-fn fill(shared: &Shared, path: &str, why: &str) -> String {
-    shared.say(words::NOT_FETCHED).replace("{path}", path).replace("{why}", why)
+fn failed(shared: &Shared, path: &str, why: &str) -> Slot {
+    let words = shared.say(words::NOT_FETCHED).replace("{path}", path).replace("{why}", why);
+    Slot::Failed(words, js_sys::Date::now())
 }
 
 async fn download(address: &str) -> Result<Vec<u8>, String> {

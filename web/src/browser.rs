@@ -3,12 +3,12 @@
 use crate::assets::{Assets, in_words};
 use crate::cabinet::{Cabinet, Shelf};
 use crate::exchange;
-use crate::shared::Shared;
+use crate::shared::{Shared, rest};
 use crate::words;
 use vramlab_gpu::RunError;
 use vramlab_gpu::protocol::Job;
 use vramlab_lesson::progress::Files;
-use vramlab_shell::platform::{BackendState, Event, Fetch, Gauges, Platform};
+use vramlab_shell::platform::{BackendState, Event, Fetch, Gauges, Platform, Rest};
 use vramlab_trace::Backend;
 use vramlab_units::Lang;
 use wasm_bindgen::prelude::Closure;
@@ -73,6 +73,10 @@ impl Platform for Browser {
 
     fn is_fetching(&self) -> bool {
         self.assets.is_fetching()
+    }
+
+    fn rest(&self) -> Rest {
+        rest()
     }
 
     fn open_url(&mut self, url: &str) {

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use vramlab_shell::platform::Event;
+use vramlab_shell::platform::{Event, Rest};
 use vramlab_units::{Lang, Text};
 
 #[derive(Default)]
@@ -10,6 +10,20 @@ pub struct Inner {
     events: RefCell<Vec<Event>>,
     ctx: RefCell<Option<egui::Context>>,
     lang: Cell<Lang>,
+}
+
+thread_local! {
+    /// Whether the late module has joined this one: once for the visit, over all starts.
+    static REST: RefCell<Rest> = const { RefCell::new(Rest::Waiting) };
+}
+
+/// See [`Rest`].
+pub fn rest() -> Rest {
+    REST.with_borrow(Clone::clone)
+}
+
+pub fn set_rest(rest: Rest) {
+    REST.with_borrow_mut(|known| *known = rest);
 }
 
 /// One for each start of the program.
@@ -47,7 +61,13 @@ impl Shared {
         }
     }
 
+    /// What has happened. Files wait until the program is whole: what reads them comes late.
     pub fn take(&self) -> Vec<Event> {
-        std::mem::take(&mut self.0.events.borrow_mut())
+        let mut events = self.0.events.borrow_mut();
+        let waits = |event: &Event| matches!(event, Event::File { .. } | Event::Arrived { .. });
+        let is_whole = rest() == Rest::Here;
+        let (later, now) = std::mem::take(&mut *events).into_iter().partition(|event| !is_whole && waits(event));
+        *events = later;
+        now
     }
 }

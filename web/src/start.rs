@@ -2,8 +2,9 @@
 
 use crate::assets::in_words;
 use crate::browser::{Browser, preferred_lang};
-use crate::shared::Shared;
+use crate::shared::{Shared, set_rest};
 use vramlab_shell::App;
+use vramlab_shell::platform::{Event, Rest};
 use vramlab_units::Lang;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -100,6 +101,13 @@ impl Page {
         Ok(Page { runner })
     }
 
+    /// The rest of the program has joined this module; or it did not come, for a reason.
+    pub fn heard_of_rest(&self) {
+        if let Some(tab) = self.runner.app_mut::<Tab>() {
+            tab.shared.tell(Event::Rest);
+        }
+    }
+
     /// Saves at once, because the page is about to go.
     pub fn save(&self) {
         if let Some(mut tab) = self.runner.app_mut::<Tab>() {
@@ -128,6 +136,15 @@ impl Page {
     pub fn fault(&self) {
         panic!("this fault was asked for");
     }
+}
+
+/// Tells whether the rest of the program has joined this module: why it did not come, or nothing.
+#[wasm_bindgen]
+pub fn rest(why_absent: Option<String>) {
+    if why_absent.is_none() {
+        vramlab_content::set_whole();
+    }
+    set_rest(why_absent.map_or(Rest::Here, Rest::Failed));
 }
 
 /// Called once, when the module has loaded.

@@ -15,7 +15,7 @@ pub type Files = BTreeMap<String, Vec<u8>>;
 /// Files of `web/page` that the first page loads as they are.
 const LOADED: [&str; 3] = ["boot.js", "icon.svg", "page.css"];
 /// Files that the binding makes.
-const BOUND: [&str; 2] = ["vramlab.js", "vramlab_bg.wasm"];
+const BOUND: [&str; 3] = ["vramlab.js", "vramlab_bg.wasm", "vramlab_late.wasm"];
 
 /// Writes the whole site into `out`, which is emptied first, and returns the number of its files.
 pub fn write(bound: &Path, page: &Path, out: &Path) -> anyhow::Result<usize> {
@@ -46,7 +46,7 @@ pub fn write(bound: &Path, page: &Path, out: &Path) -> anyhow::Result<usize> {
 
 /// What the program fetches while it runs, by its path.
 fn fetched() -> impl Iterator<Item = (String, Vec<u8>)> {
-    vramlab_content::list("").filter(|path| !rule::is_first(path)).filter_map(|path| {
+    vramlab_content::list("").filter(|path| !rule::is_carried(path)).filter_map(|path| {
         let bytes = vramlab_content::get(path).and_then(Content::here)?;
         Some((path.to_owned(), bytes.to_vec()))
     })

@@ -1,18 +1,43 @@
 //! The content of the program as a table from path to bytes: `lessons/`, `kernels/`, `assets/`.
 //!
 //! `build.rs` makes the table. The desktop program carries every file. The web page carries the small ones of its first
-//! page ([`rule::is_first`]) and the names of the others, which it fetches by their path, relative to the page. Nothing
-//! here reads a file or knows what is in one.
+//! page ([`rule::is_carried`]) and the names of the others, which it fetches by their path, relative to the page. Kernels
+//! that its first chapter does not show come with the late part of the program. Nothing here reads a file or knows what is
+//! in one.
 
 pub mod rule;
+
+use std::sync::atomic::{AtomicBool, Ordering};
 
 struct File {
     path: &'static str,
     len: u64,
-    bytes: Option<&'static [u8]>,
+    bytes: Bytes,
 }
 
-static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/index.rs"));
+#[derive(Clone, Copy)]
+#[cfg_attr(not(target_arch = "wasm32"), expect(dead_code, reason = "a native build carries every file"))]
+enum Bytes {
+    Here(&'static [u8]),
+    /// The place in the table of what comes late.
+    Late(usize),
+    Fetched,
+}
+
+include!(concat!(env!("OUT_DIR"), "/index.rs"));
+
+static IS_WHOLE: AtomicBool = AtomicBool::new(false);
+
+/// The late part of the program is here, and with it the files that are late.
+pub fn set_whole() {
+    IS_WHOLE.store(true, Ordering::Relaxed);
+}
+
+/// The bytes of a late file. The web page's first part does without this function, and so without the files.
+#[inline(never)]
+fn late_bytes(idx: usize) -> Option<&'static [u8]> {
+    LATE.get(idx).copied()
+}
 
 /// Where the bytes of a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +59,12 @@ impl Content {
 
 /// The file at `path`, such as `lessons/02_access_patterns/chapter.toml`; `None` if there is no such file.
 pub fn get(path: &str) -> Option<Content> {
-    find(path).map(|file| file.bytes.map_or(Content::Fetch, Content::Here))
+    let bytes = match find(path)?.bytes {
+        Bytes::Here(bytes) => Some(bytes),
+        Bytes::Late(idx) if IS_WHOLE.load(Ordering::Relaxed) => late_bytes(idx),
+        Bytes::Late(_) | Bytes::Fetched => None,
+    };
+    Some(bytes.map_or(Content::Fetch, Content::Here))
 }
 
 /// The text at `path`, if it is here and is UTF-8.
@@ -105,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_first_download_is_the_first_page_only() {
-        let first = |path| (rule::is_content(path), rule::is_first(path));
+        let first = |path| (rule::is_content(path), rule::is_carried(path));
         assert_eq!(first("lessons/curriculum.toml"), (true, true));
         assert_eq!(first("lessons/chapter.schema.json"), (true, false));
         assert_eq!(first("lessons/02_access_patterns/chapter.toml"), (true, true));
@@ -116,6 +146,10 @@ mod tests {
         assert_eq!(first("assets/traces/h200.vltrace"), (true, false));
         assert_eq!(first("kernels/stride/stride.experiment.toml"), (true, true));
         assert_eq!(first("kernels/stride/stride.cu"), (true, true));
+        let chapter = "run = \"stride/main\"\nshow = \"sector_map\"";
+        let kernels = rule::kernels_of(chapter);
+        assert!(!rule::is_late("kernels/stride/stride.cu", &kernels) && rule::is_late("kernels/casts/casts.cu", &kernels));
+        assert!(!rule::is_late("assets/hardware.toml", &kernels));
         assert!(!rule::is_content("assets/fonts/build.py") && !rule::is_content("lessons/README.md"));
     }
 }

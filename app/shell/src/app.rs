@@ -11,7 +11,7 @@ use crate::library::Library;
 use crate::notebook::Notebook;
 use crate::page::StepStates;
 use crate::panels::palette::PaletteState;
-use crate::platform::Platform;
+use crate::platform::{Fetch, Platform, Rest};
 use crate::route::{Page, Route};
 use crate::settings::{Settings, ThemeChoice};
 use std::collections::BTreeMap;
@@ -249,6 +249,7 @@ impl App {
             match self.library.nearest_chapter(chapter) {
                 Some(found) if found == *chapter => {
                     if let Some(step) = step
+                        && self.library.awaited(chapter).is_none()
                         && !self.library.has_step(chapter, step)
                     {
                         self.note(crate::text::NO_STEP.get(lang).replace("{}", step), false);
@@ -276,14 +277,8 @@ impl App {
                 self.steps.open_with(chapter, step, &route.params);
             }
         }
-        if route.page == Page::Snapshot {
-            self.snapshot.follow(&route.params);
-        }
-        if route.page == Page::Profile {
-            self.profile.follow(&route.params);
-        }
-        if route.page == Page::Fit {
-            self.fit.follow(&route.params);
+        if self.platform.rest() == Rest::Here {
+            self.follow_desks(&route);
         }
         self.note_place(&route);
         if matches!(route.page, Page::Start | Page::Files) {
@@ -298,6 +293,17 @@ impl App {
         self.platform.set_route(&text, is_new);
         self.settings.last_route = Some(text);
         self.mark(Doc::Settings);
+    }
+
+    /// Hands a route to the page of files that it leads to. Not in the first part of the program on the web.
+    #[inline(never)]
+    pub(crate) fn follow_desks(&mut self, route: &Route) {
+        match route.page {
+            Page::Snapshot => self.snapshot.follow(&route.params),
+            Page::Profile => self.profile.follow(&route.params),
+            Page::Fit => self.fit.follow(&route.params),
+            _ => {}
+        }
     }
 
     /// Where the reader is, for the start page: the step, or the first one of a chapter that was never opened.
@@ -359,6 +365,7 @@ impl App {
         }
         self.take_drops(&ctx);
         let mut actions = crate::commands::pressed(self, &ctx);
+        self.take_texts();
         crate::panels::ui(self, ui, &mut actions);
         for action in actions {
             self.apply(&ctx, action);
@@ -374,12 +381,26 @@ impl App {
         }
     }
 
+    /// Takes one text of a chapter that is yet to be fetched, that of the open chapter first.
+    fn take_texts(&mut self) {
+        let open = self.chapter_id().and_then(|id| Some((id.to_owned(), self.library.awaited(id)?)));
+        for (id, path) in open.into_iter().chain(self.library.all_awaited()) {
+            let Fetch::Here(bytes) = self.platform.fetch(path) else { continue };
+            self.library.take_text(&id, &bytes);
+            self.guide = Rc::new(crate::guide::Guide::built_in(&self.library));
+            if self.chapter_id() == Some(&id) {
+                self.go(self.route.clone(), false);
+            }
+            return;
+        }
+    }
+
     /// Every font file that is here; the web fetches the others.
     fn fonts(&mut self) -> egui::FontDefinitions {
         let files: BTreeMap<&str, _> = vramlab_kit::fonts::FILES
             .iter()
             .filter_map(|file| match self.platform.fetch(file.path) {
-                crate::platform::Fetch::Here(bytes) => Some((file.path, bytes)),
+                Fetch::Here(bytes) => Some((file.path, bytes)),
                 _ => None,
             })
             .collect();

@@ -4,7 +4,7 @@ use crate::action::Action;
 use crate::app::{App, Note};
 use crate::documents::Doc;
 use crate::experiments::Activity;
-use crate::platform::{BackendState, Event};
+use crate::platform::{BackendState, Event, Rest};
 use crate::route::{Page, Route};
 use crate::settings::ThemeChoice;
 use crate::text;
@@ -317,6 +317,12 @@ impl App {
                 }
             }
             Event::Note(text) => self.note(text, true),
+            Event::Rest if self.platform.rest() != Rest::Here => {}
+            Event::Rest => {
+                self.library.read_kernels();
+                let route = self.route.clone();
+                self.follow_desks(&route);
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use crate::notebook::{Entry, Row as NotebookRow};
 use crate::route::Route;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use vramlab_content::Content;
 use vramlab_gpu::RunError;
 use vramlab_gpu::manifest::{Experiment, Kernel};
 use vramlab_gpu::plan::{self, Mode, PlanError};
@@ -36,6 +37,8 @@ struct Shelved {
 
 pub struct Library {
     chapters: BTreeMap<String, Shelved>,
+    /// Paths of the texts of the program's chapters that are yet to be fetched, by id.
+    awaited: BTreeMap<String, &'static str>,
     outline: Vec<Row>,
     kernels: Rc<Kernels>,
     /// Trace files of the program by experiment id.
@@ -53,18 +56,39 @@ pub struct Opened {
 impl Library {
     /// Everything that comes with the program.
     pub fn built_in() -> Self {
-        let texts = |prefix: &'static str| {
-            vramlab_content::list(prefix).filter_map(|path| Some((path, vramlab_content::text(path)?)))
-        };
-        let kernels = Rc::new(Kernels::from_files(texts("kernels/")));
-        let mut this = Self { chapters: BTreeMap::new(), outline: Vec::new(), kernels, traces: trace_index() };
-        this.outline = outline();
-        for (path, text) in texts("lessons/") {
-            if let Some(id) = path.strip_prefix("lessons/").and_then(|rest| rest.strip_suffix("/chapter.toml")) {
-                this.shelve(vramlab_lesson::parse(id, path, text.as_bytes()), id, true);
+        let (chapters, awaited) = (BTreeMap::new(), BTreeMap::new());
+        let mut this = Self { chapters, awaited, outline: outline(), kernels: kernels(), traces: trace_index() };
+        for path in vramlab_content::list("lessons/") {
+            let id = path.strip_prefix("lessons/").and_then(|rest| rest.strip_suffix("/chapter.toml"));
+            match id.and_then(|id| Some((id, vramlab_content::get(path)?))) {
+                Some((id, Content::Here(bytes))) => this.shelve(vramlab_lesson::parse(id, path, bytes), id, true),
+                Some((id, Content::Fetch)) => drop(this.awaited.insert(id.to_owned(), path)),
+                None => {}
             }
         }
         this
+    }
+
+    /// Reads the kernels again, when more of them are here.
+    pub fn read_kernels(&mut self) {
+        self.kernels = kernels();
+    }
+
+    /// The path of a chapter's text that is yet to be fetched.
+    pub fn awaited(&self, id: &str) -> Option<&'static str> {
+        self.awaited.get(id).copied()
+    }
+
+    /// Every chapter whose text is yet to be fetched, with its path.
+    pub fn all_awaited(&self) -> Vec<(String, &'static str)> {
+        self.awaited.iter().map(|(id, path)| (id.clone(), *path)).collect()
+    }
+
+    /// The text of a chapter of the program has come.
+    pub fn take_text(&mut self, id: &str, bytes: &[u8]) {
+        if let Some(path) = self.awaited.remove(id) {
+            self.shelve(vramlab_lesson::parse(id, path, bytes), id, true);
+        }
     }
 
     /// Puts a chapter on the shelf. One that cannot be shown, or that is empty or breaks off, as when an editor has
@@ -107,10 +131,11 @@ impl Library {
 
     /// `id` itself, else the written chapter whose id is most like it, else the first.
     pub fn nearest_chapter(&self, id: &str) -> Option<String> {
-        if self.chapters.contains_key(id) {
+        if self.chapters.contains_key(id) || self.awaited.contains_key(id) {
             return Some(id.to_owned());
         }
-        let like = vramlab_units::field::did_you_mean(id, self.chapters.keys().map(String::as_str));
+        let known = self.chapters.keys().chain(self.awaited.keys());
+        let like = vramlab_units::field::did_you_mean(id, known.map(String::as_str));
         like.map(str::to_owned).or_else(|| self.chapters.keys().next().cloned())
     }
 
@@ -121,7 +146,7 @@ impl Library {
             self.chapters.values().filter(|shelved| !shelved.is_built_in).map(|shelved| row_of(&shelved.chapter));
         let known = self.outline.iter().map(|row| match self.chapters.get(&row.id) {
             Some(shelved) if shelved.is_built_in => Row { layer: row.layer.clone(), ..row_of(&shelved.chapter) },
-            _ => row.clone(),
+            _ => self.planned(row),
         });
         known
             .chain(packs.map(|row| Row { layer: "pack".to_owned(), ..row }))
@@ -133,8 +158,13 @@ impl Library {
     pub fn row(&self, id: &str) -> Option<Row> {
         match self.chapters.get(id) {
             Some(shelved) => Some(row_of(&shelved.chapter)),
-            None => self.outline.iter().find(|row| row.id == id).cloned(),
+            None => self.outline.iter().find(|row| row.id == id).map(|row| self.planned(row)),
         }
+    }
+
+    /// The line of a chapter that is not on the shelf: planned, or written and yet to be fetched.
+    fn planned(&self, row: &Row) -> Row {
+        Row { is_written: self.awaited.contains_key(&row.id), ..row.clone() }
     }
 
     pub fn kernels(&self) -> &Rc<Kernels> {
@@ -337,6 +367,12 @@ fn matches(row: &Row, words: &[String]) -> bool {
     )
     .to_lowercase();
     words.iter().all(|word| text.contains(word))
+}
+
+/// The kernels that the program has.
+fn kernels() -> Rc<Kernels> {
+    let texts = |path| Some((path, vramlab_content::text(path)?));
+    Rc::new(Kernels::from_files(vramlab_content::list("kernels/").filter_map(texts)))
 }
 
 /// The outline of the whole course out of `lessons/curriculum.toml`.

@@ -16,6 +16,15 @@ pub enum Fetch {
     Failed(String),
 }
 
+/// Whether the part of the program that the first page does without is here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rest {
+    Here,
+    Waiting,
+    /// It did not come, for this reason; it is asked for again.
+    Failed(String),
+}
+
 /// Whether a back end can run here.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BackendState {
@@ -50,6 +59,8 @@ pub enum Event {
     Route(String),
     /// Something the reader should know.
     Note(String),
+    /// The rest of the program is here: see [`Rest`].
+    Rest,
 }
 
 /// Live gauges, each absent with its reason when the machine does not tell.
@@ -79,6 +90,12 @@ pub trait Platform {
     /// Whether anything is still on its way: pages may yet grow.
     fn is_fetching(&self) -> bool {
         false
+    }
+
+    /// Whether the whole program is here. On the web the chapters after the first ones, the pages of files and all that only
+    /// they need come later; until then nothing may lead there, and a chapter's text counts as being on its way.
+    fn rest(&self) -> Rest {
+        Rest::Here
     }
 
     fn open_url(&mut self, url: &str);

@@ -3,6 +3,7 @@
 
 pub mod chart;
 pub mod check;
+pub mod coming;
 pub mod decks;
 pub mod equation;
 pub mod experiment;
@@ -179,7 +180,10 @@ pub fn column(ui: &mut Ui, tokens: &Tokens, add: impl FnOnce(&mut Ui)) {
 /// The page of a chapter.
 pub fn ui(app: &mut App, ui: &mut Ui, chapter_id: &str, actions: &mut Vec<Action>) {
     let Some(chapter) = app.library.chapter(chapter_id) else {
-        return crate::panels::start::ui(app, ui, actions);
+        return match app.library.awaited(chapter_id) {
+            Some(path) => coming::ui(app, ui, Some((chapter_id, path))),
+            None => crate::panels::start::ui(app, ui, actions),
+        };
     };
     let tokens = app.tokens().clone();
     ScrollArea::vertical().id_salt(chapter_id).auto_shrink([false, false]).show(ui, |ui| {

@@ -17,6 +17,7 @@ pub mod topbar;
 
 use crate::action::Action;
 use crate::app::App;
+use crate::platform::Rest;
 use crate::route::Page;
 use egui::{CentralPanel, Frame, Margin, Panel, Ui};
 
@@ -83,6 +84,9 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
             crate::guide::help_page::ui(app, ui, symptom.as_deref(), &answers, actions);
         }
         Page::Files => start::files_page(app, ui, actions),
+        Page::Snapshot | Page::Fit | Page::Profile if app.platform.rest() != Rest::Here => {
+            crate::page::coming::ui(app, ui, None);
+        }
         Page::Snapshot => crate::snapshot::ui(app, ui, actions),
         Page::Fit => crate::fit::ui(app, ui, actions),
         Page::Profile => crate::profile::ui(app, ui, actions),
