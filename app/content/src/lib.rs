@@ -148,7 +148,9 @@ mod tests {
         assert_eq!(first("kernels/stride/stride.cu"), (true, true));
         let chapter = "run = \"stride/main\"\nshow = \"sector_map\"";
         let kernels = rule::kernels_of(chapter);
-        assert!(!rule::is_late("kernels/stride/stride.cu", &kernels) && rule::is_late("kernels/casts/casts.cu", &kernels));
+        assert!(
+            !rule::is_late("kernels/stride/stride.cu", &kernels) && rule::is_late("kernels/casts/casts.cu", &kernels)
+        );
         assert!(!rule::is_late("assets/hardware.toml", &kernels));
         assert!(!rule::is_content("assets/fonts/build.py") && !rule::is_content("lessons/README.md"));
     }
