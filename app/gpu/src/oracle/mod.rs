@@ -6,7 +6,7 @@
 //! `gather.rs` holds the sums over loads, `moves.rs` what copies, `footprint.rs` what walks tiles, `cycle.rs` pointer
 //! chases, `stream.rs` arithmetic on doubles, `casts.rs` shorter formats, `arith.rs` chains of operations and matrix products,
 //! `attention.rs` rows of attention, `quantised.rs` products with few bits, `group_codes.rs` groups under a scale,
-//! `compression.rs` exponents and the largest.
+//! `compression.rs` exponents and the largest, `rows.rs` rows, windows and all that came before.
 //!
 //! Checks are complete as long as they recompute at most [`Check::max_words`] input words; beyond that every n-th output
 //! is checked, n odd, so that all lanes of a warp take their turn. `n_checked` of the outcome says how many were.
@@ -22,6 +22,7 @@ mod gather;
 mod group_codes;
 mod moves;
 mod quantised;
+mod rows;
 mod stream;
 mod tally;
 pub mod words;
@@ -108,12 +109,17 @@ pub const ORACLES: &[Entry] = &[
     gather::GATHER_SUM,
     group_codes::GROUP_CODES,
     arith::MATMUL,
+    rows::PREFIX_SUM,
     quantised::QUANT_MATMUL,
+    rows::ROW_LAYER_NORM,
+    rows::ROW_SOFTMAX,
     quantised::SPARSE_MATMUL,
     gather::STRIDED_SUM,
     compression::TOP_K,
+    rows::TOTAL,
     moves::TRANSPOSE,
     stream::TRIAD,
+    rows::WINDOW_SUM,
 ];
 
 /// The reference called `id`.

@@ -4,6 +4,7 @@
 //! `tree.rs` reads TOML with places, `names.rs` knows which names a formula may use, `kernel.rs` and `experiment.rs` are
 //! the two formats. Nothing here reads a file: paths and texts come from the content index or from a pack.
 
+mod exercise;
 mod experiment;
 mod kernel;
 mod lens;
@@ -14,6 +15,7 @@ mod tree;
 pub use experiment::MAX_SECS;
 pub use problem::ManifestProblem;
 
+use crate::exercise::Exercise;
 use crate::manifest::{Experiment, Kernel};
 use crate::{hash, oracle};
 use std::collections::BTreeMap;
@@ -47,6 +49,8 @@ pub struct Library {
     pub kernels: BTreeMap<String, Kernel>,
     /// By `SLUG/NAME`.
     pub experiments: BTreeMap<String, Experiment>,
+    /// By folder name.
+    pub exercises: BTreeMap<String, Exercise>,
     /// Source files by folder name and file name.
     sources: BTreeMap<String, BTreeMap<String, String>>,
     /// Everything that was wrong, in the order of the files.
@@ -85,6 +89,13 @@ impl Library {
             let (experiment, problems) = read_experiment(path, &id, text, &kernel);
             self.problems.extend(problems);
             self.experiments.extend(experiment.map(|experiment| (id, experiment)));
+        }
+        if let Some((path, text)) = files.get("exercise.toml") {
+            let doc = Doc::new(path, text);
+            let names: Vec<&str> = files.keys().copied().collect();
+            let exercise = exercise::read(&doc, slug, &kernel, &names).filter(|_| !doc.has_errors());
+            self.problems.extend(doc.into_problems());
+            self.exercises.extend(exercise.map(|exercise| (slug.to_owned(), exercise)));
         }
         let is_source = |name: &&&str| !name.ends_with(".toml");
         let sources = files.keys().filter(is_source).map(|name| ((*name).to_owned(), files[name].1.to_owned()));

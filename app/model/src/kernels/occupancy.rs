@@ -8,7 +8,7 @@
 //! more for each block from 8.0 on, and above 48 KiB only if the kernel asks for it.
 //! Assumption: one barrier a block, no clusters, the carve-out gives shared memory all that it may have. On 5.2 global loads are
 //! cached, which keeps a block in one half of the SM.
-//! Source: CUDA 13.5, `cuda_occupancy.h`; 2,500 of its answers are a test. Errors: a block of more than 1,024 threads, an unknown
+//! Source: CUDA 13.5, `cuda_occupancy.h`; 2,500 of its answers are a test, and 2,600 of an H200's driver. Errors: a block of more than 1,024 threads, an unknown
 //! capability.
 
 use super::architecture::{
@@ -229,6 +229,21 @@ mod tests {
             n += 1;
         }
         assert!(n >= 2000, "{n}");
+    }
+
+    /// `kernels/peers/occupancy.py`: what the driver of an H200 (580.159.04) says of 2,600 launches of 52 compiled kernels.
+    #[test]
+    fn the_driver_says_the_same() {
+        let sm = architecture::find("9.0").unwrap();
+        let mut n = 0;
+        for line in include_str!("../../../../tests/data/occupancy/h200.txt").lines() {
+            let given: Vec<u64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
+            let [threads, registers, fixed, dynamic, blocks] = given[..] else { panic!("{line}") };
+            let found = launch(threads, registers, fixed, dynamic).limits(sm);
+            assert_eq!(found.resident(), blocks, "{line}: {found:?}");
+            n += 1;
+        }
+        assert_eq!(n, 2600);
     }
 
     #[track_caller]
