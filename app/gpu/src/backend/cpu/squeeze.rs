@@ -24,8 +24,8 @@ pub const SQUEEZE: Routine = Routine {
             min: 0,
             max: 11,
             about: "0 as trained, 1 quantised afterwards, 2 trained with quantised weights, 3 two of four, 4 the same and \
-                    tuned, 5 a tenth, 6 the same and tuned, 7 a narrower net, 8 the same on the net's answers, 9 thin \
-                    factors, 10 half precision, 11 a narrower net on few labels",
+                    tuned, 5 a tenth, 6 the same and tuned, 7 a narrower net on few labels, 8 on all of them, 9 on the \
+                    net's answers, 10 thin factors, 11 half precision",
         },
         Input { name: "bits", min: 2, max: 8, about: "bits of a weight, for ways 1 and 2" },
         Input { name: "seed", min: 0, max: 1 << 32, about: "seed of pictures and weights" },
