@@ -66,10 +66,10 @@ fn table(files: &[(String, PathBuf)], is_web: bool, is_late: &dyn Fn(&str) -> bo
             (true, true) => {
                 writeln!(late, "    {include},").map_err(io::Error::other)?;
                 n_late += 1;
-                format!("Bytes::Late({})", n_late - 1)
+                format!("None, late: Some({})", n_late - 1)
             }
-            (true, false) => format!("Bytes::Here({include})"),
-            (false, _) => "Bytes::Fetched".to_owned(),
+            (true, false) => format!("Some({include}), late: None"),
+            (false, _) => "None, late: None".to_owned(),
         };
         writeln!(out, "    File {{ path: {path:?}, len: {len}, bytes: {bytes} }},").map_err(io::Error::other)?;
     }

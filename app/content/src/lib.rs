@@ -12,16 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 struct File {
     path: &'static str,
     len: u64,
-    bytes: Bytes,
-}
-
-#[derive(Clone, Copy)]
-#[cfg_attr(not(target_arch = "wasm32"), expect(dead_code, reason = "a native build carries every file"))]
-enum Bytes {
-    Here(&'static [u8]),
+    /// The bytes, unless they come late or are fetched.
+    bytes: Option<&'static [u8]>,
     /// The place in the table of what comes late.
-    Late(usize),
-    Fetched,
+    late: Option<usize>,
 }
 
 include!(concat!(env!("OUT_DIR"), "/index.rs"));
@@ -59,11 +53,9 @@ impl Content {
 
 /// The file at `path`, such as `lessons/02_access_patterns/chapter.toml`; `None` if there is no such file.
 pub fn get(path: &str) -> Option<Content> {
-    let bytes = match find(path)?.bytes {
-        Bytes::Here(bytes) => Some(bytes),
-        Bytes::Late(idx) if IS_WHOLE.load(Ordering::Relaxed) => late_bytes(idx),
-        Bytes::Late(_) | Bytes::Fetched => None,
-    };
+    let file = find(path)?;
+    let late = file.late.filter(|_| IS_WHOLE.load(Ordering::Relaxed));
+    let bytes = file.bytes.or_else(|| late_bytes(late?));
     Some(bytes.map_or(Content::Fetch, Content::Here))
 }
 

@@ -7,8 +7,10 @@ use vramlab_kit::Type;
 use vramlab_units::Text;
 
 const COMING: Text = Text::new("正在取这一页…", "Fetching this page…");
-const FAILED: Text = Text::new("这一页没有取到", "This page could not be fetched");
-const AGAIN: Text = Text::new("网络通了会接着取", "It is fetched as soon as the network is back");
+const FAILED: Text = Text::new(
+    "这一页还没取到。网络通了会自动接着取。",
+    "This page could not be fetched yet. It comes by itself once the network is back.",
+);
 
 /// The page of a chapter, by id and the path of its text, or another one.
 pub fn ui(app: &mut App, ui: &mut Ui, chapter: Option<(&str, &str)>) {
@@ -16,7 +18,7 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: Option<(&str, &str)>) {
     let title = chapter.and_then(|(id, _)| app.library.row(id)).map(|row| row.title.get(lang).to_owned());
     let rest = app.platform.rest();
     let why = match (rest, chapter) {
-        (Rest::Failed(why), _) => Some(format!("{why}. {}", AGAIN.get(lang))),
+        (Rest::Failed(why), _) => Some(why),
         (Rest::Here, Some((_, path))) => match app.platform.fetch(path) {
             Fetch::Failed(why) => Some(why),
             _ => None,
@@ -28,10 +30,12 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: Option<(&str, &str)>) {
             ui.label(RichText::new(title).font(tokens.font(Type::Chapter)).color(tokens.ink));
             ui.add_space(tokens.space.m);
         }
-        let words = if why.is_some() { FAILED } else { COMING };
-        ui.label(RichText::new(words.get(lang)).font(tokens.font(Type::Body)).color(tokens.muted));
-        if let Some(why) = why {
-            ui.label(RichText::new(why).font(tokens.font(Type::Note)).color(tokens.bad));
-        }
+        let body = |text: Text| RichText::new(text.get(lang)).font(tokens.font(Type::Body));
+        let Some(why) = why else {
+            ui.label(body(COMING).color(tokens.muted));
+            return;
+        };
+        ui.label(body(FAILED).color(tokens.ink));
+        ui.label(RichText::new(why).font(tokens.font(Type::Note)).color(tokens.muted));
     });
 }
