@@ -99,11 +99,14 @@ impl Cuda {
         };
         let defines: Vec<String> = launch.define.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let key = (source.clone(), launch.entry.clone(), defines);
-        if let Some(function) = self.functions.get(&key) {
-            return Ok(function.clone());
-        }
-        let image = compile::compile(&cuda.source, source, self.cc, &key.2)?;
-        let function = Rc::new(Function::load(&image.bytes, &launch.entry)?);
+        let function = match self.functions.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let image = compile::compile(&cuda.source, source, self.cc, &key.2)?;
+                Rc::new(Function::load(&image.bytes, &launch.entry)?)
+            }
+        };
+        // Not only when it is new: the same code may ask for more at the next point.
         if launch.shared_bytes > 48 << 10 {
             function.allow_shared(launch.shared_bytes)?;
         }
