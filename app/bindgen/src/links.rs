@@ -199,32 +199,31 @@ impl Raw {
             Payload::DataSection(segments) => {
                 self.data = Some((section, segments.range().start));
                 for segment in segments {
-                    let segment = segment?;
-                    let DataKind::Active { offset_expr, .. } = segment.kind else { bail!("a passive data segment") };
-                    let Operator::I32Const { value } = offset_expr.get_operators_reader().read()? else {
-                        bail!("a data segment without a fixed address")
-                    };
-                    let end = segment.range.end;
-                    self.segments.push((end - segment.data.len()..end, value as u32));
+                    self.segments.push(place_of(&segment?)?);
                 }
             }
-            Payload::CustomSection(custom) => match custom.as_known() {
-                KnownCustom::Linking(linking) => self.symbols = symbols(&linking)?,
-                KnownCustom::Reloc(relocations) => {
-                    let entries = relocations.entries().into_iter().collect::<Result<_, _>>()?;
-                    self.relocations.push((relocations.section_index(), entries));
-                }
-                KnownCustom::Name(names) => {
-                    for name in names {
-                        let Name::Function(map) = name? else { continue };
-                        for naming in map {
-                            let naming = naming?;
-                            self.names.insert(naming.index as usize, naming.name.to_owned());
-                        }
+            Payload::CustomSection(custom) => self.take_custom(custom.as_known())?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn take_custom(&mut self, custom: KnownCustom<'_>) -> anyhow::Result<()> {
+        match custom {
+            KnownCustom::Linking(linking) => self.symbols = symbols(&linking)?,
+            KnownCustom::Reloc(relocations) => {
+                let entries = relocations.entries().into_iter().collect::<Result<_, _>>()?;
+                self.relocations.push((relocations.section_index(), entries));
+            }
+            KnownCustom::Name(names) => {
+                for name in names {
+                    let Name::Function(map) = name? else { continue };
+                    for naming in map {
+                        let naming = naming?;
+                        self.names.insert(naming.index as usize, naming.name.to_owned());
                     }
                 }
-                _ => {}
-            },
+            }
             _ => {}
         }
         Ok(())
@@ -251,6 +250,16 @@ impl Raw {
         }
         out
     }
+}
+
+/// Where the bytes of a segment stand in the file, and their address.
+fn place_of(segment: &wasmparser::Data<'_>) -> anyhow::Result<(Range<usize>, u32)> {
+    let DataKind::Active { offset_expr, .. } = &segment.kind else { bail!("a passive data segment") };
+    let Operator::I32Const { value } = offset_expr.get_operators_reader().read()? else {
+        bail!("a data segment without a fixed address")
+    };
+    let end = segment.range.end;
+    Ok((end - segment.data.len()..end, value as u32))
 }
 
 fn symbols(linking: &LinkingSectionReader<'_>) -> anyhow::Result<Vec<Symbol>> {

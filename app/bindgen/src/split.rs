@@ -134,9 +134,8 @@ fn make_first(
         module.exports.add(&name, item);
     }
     let is_late_byte = |at: u32| {
-        late_data.partition_point(|range| range.end <= at) < late_data.len() && {
-            late_data[late_data.partition_point(|range| range.end <= at)].start <= at
-        }
+        let next = late_data.partition_point(|range| range.end <= at);
+        late_data.get(next).is_some_and(|range| range.start <= at)
     };
     keep_data(module, |segment| runs(segment, |at, byte| byte != 0 && !is_late_byte(at)))?;
     walrus::passes::gc::run(module);
@@ -320,3 +319,6 @@ fn keep_data(module: &mut Module, wanted: impl Fn(&(u32, Vec<u8>)) -> Vec<Range<
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

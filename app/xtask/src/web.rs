@@ -14,7 +14,7 @@ const WARNED_BYTES: u64 = 2_400_000;
 /// The part of the program that comes while the first page is already read.
 const LATE: &str = "vramlab_late-";
 /// How many checks the walk has; they count as skipped where it cannot run.
-const N_CHECKS: u32 = 50;
+const N_CHECKS: u32 = 57;
 
 pub fn build_and_walk(report: &mut Report) {
     let mut is_built = false;
