@@ -52,6 +52,22 @@ fn a_configuration_opens_the_page_of_a_model() {
     assert_eq!(desk.notes(), "[]");
 }
 
+/// On a page whose figure takes configurations it is read there: a row of its own, in the address; elsewhere nothing changes.
+#[test]
+fn a_configuration_goes_to_the_figure_of_the_page() {
+    let mut desk = Desk::open("/ch/16_attention/step/picker");
+    desk.harness.run_ok();
+    arrive(&mut desk, "my-model.json", None, &sample("configs/qwen3-32b.json"));
+    desk.harness.run_ok();
+    let route = desk.said()["route"].as_str().unwrap().to_owned();
+    assert!(route.starts_with("/ch/16_attention/step/picker") && route.contains("own=L64"), "{route}");
+    assert!(desk.notes().contains("the figure has read"), "{}", desk.notes());
+    let mut desk = Desk::open("/ch/02_access_patterns");
+    desk.harness.run_ok();
+    arrive(&mut desk, "my-model.json", None, &sample("configs/qwen3-32b.json"));
+    assert_eq!(desk.said()["route"], "/fit");
+}
+
 #[test]
 fn a_log_leads_to_what_helps_now() {
     let mut desk = Desk::open("/");

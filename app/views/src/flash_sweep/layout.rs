@@ -7,7 +7,7 @@ use vramlab_model::inference::flash_tiles::Tiling;
 const MOST_SIDE: f32 = 336.0;
 const STRIP: f32 = 13.0;
 const GAP: f32 = 5.0;
-const HEAD: f32 = 22.0;
+const HEAD: f32 = 26.0;
 const ROW: f32 = 23.0;
 const METER: f32 = 44.0;
 const NARROW: f32 = 640.0;

@@ -35,7 +35,13 @@ pub fn short(value: f64) -> String {
     if value == f64::NEG_INFINITY {
         return "−∞".to_owned();
     }
-    if value.fract() == 0.0 && value.abs() < 1e6 { format!("{value:.0}") } else { format!("{value:.4}") }
+    let digits = match value.abs() {
+        _ if value.fract() == 0.0 => 0,
+        size if size < 100.0 => 4,
+        size if size < 1000.0 => 2,
+        _ => 1,
+    };
+    format!("{value:.digits$}")
 }
 
 /// What one tile does to one row, with the numbers put in.
