@@ -163,7 +163,7 @@ mod tests {
             let (mut values, mut is_far) = (Vec::new(), Vec::new());
             for _ in 0..1 << 20 {
                 let value = random.normal();
-                let far = one_in > 0 && random.word() % one_in == 0;
+                let far = one_in > 0 && random.word().is_multiple_of(one_in);
                 values.push(if far { f64::from(outlier) } else { value });
                 is_far.push(far);
             }

@@ -201,7 +201,7 @@ mod tests {
     fn factors_are_the_best_of_their_rank() {
         let made = |sizes: &[f64]| {
             let (rows, cols) = (6, 5);
-            let unit = |at: usize, n: usize, k: usize| if (at + k) % n == 0 { 1.0 } else { 0.0 };
+            let unit = |at: usize, n: usize, k: usize| if (at + k).is_multiple_of(n) { 1.0 } else { 0.0 };
             let value = |i: usize, j: usize| -> f64 {
                 sizes.iter().enumerate().map(|(k, s)| s * unit(i, rows, k) * unit(j, cols, 2 * k)).sum()
             };

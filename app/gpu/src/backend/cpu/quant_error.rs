@@ -39,11 +39,11 @@ fn numbers(stage: &Stage<'_>) -> Result<(Vec<f64>, Vec<bool>), RunError> {
     let mut random = Random::new(stage.get("seed") as u64);
     let (mut values, mut is_far) = (Vec::with_capacity(n), Vec::with_capacity(n));
     for at in 0..n {
-        if at % 65_536 == 0 {
+        if at.is_multiple_of(65_536) {
             stage.cx.check()?;
         }
         let value = random.normal();
-        let far = one_in > 0 && random.word() % one_in == 0;
+        let far = one_in > 0 && random.word().is_multiple_of(one_in);
         values.push(if far { outlier.copysign(value) } else { value });
         is_far.push(far);
     }
