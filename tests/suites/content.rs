@@ -165,8 +165,15 @@ fn kernels_have_no_problem_and_fit_one_sitting() {
 #[test]
 fn every_experiment_has_a_chapter_or_a_purpose() {
     // Experiments that belong to no step yet: references that tests and later chapters compare with.
-    let bench =
-        ["batch_gemm_f32/main", "stream_copy/main", "stream_triad/main", "stream_read/main", "shared_banks/layout"];
+    let bench = [
+        "attention/time",
+        "attention_f32/main",
+        "batch_gemm_f32/main",
+        "stream_copy/main",
+        "stream_triad/main",
+        "stream_read/main",
+        "shared_banks/layout",
+    ];
     let library = Library::built_in();
     for id in library.kernels().experiments.keys() {
         assert!(library.step_of(id).is_some() || bench.contains(&id.as_str()), "no chapter shows {id}");
@@ -186,6 +193,10 @@ fn traces() -> Vec<(&'static str, Run)> {
         .collect()
 }
 
+/// Right, and not recorded yet, with the reason. No chapter shows them.
+const UNRECORDED: &[(&str, &str)] =
+    &[("attention/time", "its longest point was refused on the day of the recording; mended since, not measured")];
+
 #[test]
 fn every_experiment_on_a_gpu_is_recorded() {
     let recorded: BTreeSet<String> = traces().into_iter().map(|(_, run)| run.experiment).collect();
@@ -195,9 +206,14 @@ fn every_experiment_on_a_gpu_is_recorded() {
         .experiments
         .iter()
         .filter(|(id, experiment)| experiment.backend == Backend::Cuda && !recorded.contains(*id))
+        .filter(|(id, _)| UNRECORDED.iter().all(|(known, _)| known != id))
         .map(|(id, _)| id)
         .collect();
     assert!(missing.is_empty(), "not recorded: {missing:?}");
+    for (id, why) in UNRECORDED {
+        assert!(!recorded.contains(*id), "{id} is recorded: take it off the list ({why})");
+        assert!(library.step_of(id).is_none(), "a chapter shows {id}, which is not recorded");
+    }
 }
 
 #[test]
@@ -304,6 +320,15 @@ const STATED_ERROR: &[(&str, &str, f64, &str)] = &[
     ),
     ("keep_recompute_offload/main", "recompute", 0.55, "as above"),
     ("keep_recompute_offload/main", "pageable", 0.20, "ordinary memory goes through the driver's own buffers"),
+    ("attention/tiles", "d64", 0.66, "exponentials and corrections between the products overlap with them only in part"),
+    ("attention/tiles", "d128", 0.40, "as above"),
+    (
+        "attention_f32/main",
+        "d64",
+        3.15,
+        "the floor of the adders; a plain kernel, which fetches nothing ahead, reaches a quarter to a third of it",
+    ),
+    ("attention_f32/main", "d128", 2.50, "as above"),
     ("decode_gemv/batch", "cores", 0.50, "beyond the knee loads, widening and arithmetic overlap only in part"),
     (
         "capstone/all",
