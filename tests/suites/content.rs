@@ -320,7 +320,12 @@ const STATED_ERROR: &[(&str, &str, f64, &str)] = &[
     ),
     ("keep_recompute_offload/main", "recompute", 0.55, "as above"),
     ("keep_recompute_offload/main", "pageable", 0.20, "ordinary memory goes through the driver's own buffers"),
-    ("attention/tiles", "d64", 0.66, "exponentials and corrections between the products overlap with them only in part"),
+    (
+        "attention/tiles",
+        "d64",
+        0.66,
+        "exponentials and corrections between the products overlap with them only in part",
+    ),
     ("attention/tiles", "d128", 0.40, "as above"),
     (
         "attention_f32/main",
