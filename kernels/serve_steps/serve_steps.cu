@@ -426,36 +426,42 @@ __device__ __forceinline__ void bring(Shared& shared, Soft<2>& soft) {
     __syncthreads();
 }
 
-// Writes the block's part of the result; whoever comes last adds the parts up, a warp a query, a lane four places.
+// Writes the block's part, or the result where there is only one; whoever comes last adds the parts up.
 __device__ __forceinline__ void put(Shared& shared, const Item& item, unsigned head, float* partial, float2* whole,
                                     unsigned* n_arrived, float* out) {
-    unsigned lane = threadIdx.x % 32, place = (item.place * N_KV + head * item.n_splits) * 64;
-    for (unsigned at = 0; at < item.n; ++at) {
-        unsigned to = place + item.split * 64 + at;
-        partial[(unsigned long long)to * HEAD + threadIdx.x] = shared.sum[at][threadIdx.x];
+    unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    unsigned long long place = ((unsigned long long)item.place * N_KV + head * item.n_splits) * 64;
+    for (unsigned at = 0; at < item.n && item.n_splits > 1; ++at) {
+        unsigned long long to = place + item.split * 64 + at;
+        partial[to * HEAD + threadIdx.x] = shared.sum[at][threadIdx.x];
         if (threadIdx.x == 0) whole[to] = shared.whole[at];
     }
-    __threadfence();
-    __syncthreads();
-    unsigned* arrived = n_arrived + item.place * N_KV + head;
-    if (threadIdx.x == 0) {
-        shared.is_last = atomicAdd(arrived, 1) == item.n_splits - 1;
-        // Ready for the next launch.
-        if (shared.is_last) *arrived = 0;
+    if (item.n_splits > 1) {
+        __threadfence();
+        __syncthreads();
+        unsigned* arrived = n_arrived + item.place * N_KV + head;
+        if (threadIdx.x == 0) {
+            shared.is_last = atomicAdd(arrived, 1) == item.n_splits - 1;
+            // Ready for the next launch.
+            if (shared.is_last) *arrived = 0;
+        }
+        __syncthreads();
+        if (!shared.is_last) return;
+        __threadfence();
     }
-    __syncthreads();
-    if (!shared.is_last) return;
-    __threadfence();
-    for (unsigned at = threadIdx.x / 32; at < item.n; at += WARPS) {
+    for (unsigned at = warp; at < item.n; at += WARPS) {
         float most = NOTHING, total = 0.0f;
         float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        for (unsigned split = 0; split < item.n_splits; ++split) most = fmaxf(most, __ldcg(&whole[place + split * 64 + at]).x);
+        for (unsigned split = 0; split < item.n_splits && item.n_splits > 1; ++split) {
+            most = fmaxf(most, __ldcg(&whole[place + split * 64 + at]).x);
+        }
 #pragma unroll 4
         for (unsigned split = 0; split < item.n_splits; ++split) {
-            unsigned from = place + split * 64 + at;
-            float2 part = __ldcg(&whole[from]);
-            float4 more = __ldcg((const float4*)(partial + (unsigned long long)from * HEAD) + lane);
-            float shrink = power_of_2(part.x - most);
+            bool is_alone = item.n_splits == 1;
+            float2 part = is_alone ? shared.whole[at] : __ldcg(&whole[place + split * 64 + at]);
+            const float4* from = is_alone ? (const float4*)shared.sum[at] : (const float4*)(partial + (place + split * 64 + at) * HEAD);
+            float4 more = from[lane];
+            float shrink = is_alone ? 1.0f : power_of_2(part.x - most);
             total += part.y * shrink;
             sum.x += more.x * shrink, sum.y += more.y * shrink, sum.z += more.z * shrink, sum.w += more.w * shrink;
         }
