@@ -232,16 +232,35 @@ impl ServeTimeline {
         ]
     }
 
+    /// Latencies and occupancy, side by side where there is room.
     fn table_ui(&self, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
-        let note = |text: &str, color| RichText::new(text).font(tokens.font(Type::Note)).color(color);
-        let heads = [Text::new("延迟以步计", "in steps"), Text::new("连续", "continuous"), Text::new("静态", "static")];
-        Grid::new("percentiles").spacing([tokens.space.l, tokens.space.xxs]).show(ui, |ui| {
+        let numbers = self.numbers();
+        let (latencies, others) = numbers.split_at(6.min(numbers.len()));
+        if ui.available_width() < tokens.px(640.0) {
+            part_ui(ui, tokens, lang, "percentiles", &numbers);
+            return;
+        }
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = tokens.space.xxl;
+            part_ui(ui, tokens, lang, "percentiles", latencies);
+            part_ui(ui, tokens, lang, "occupancy", others);
+        });
+    }
+}
+
+/// Some rows of the table: continuous, static.
+fn part_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, id: &str, rows: &[(Text, [String; 2])]) {
+    let note = |text: &str, color| RichText::new(text).font(tokens.font(Type::Note)).color(color);
+    let heads = [Text::new("延迟以步计", "in steps"), Text::new("连续", "continuous"), Text::new("静态", "static")];
+    let most = (ui.available_width() * 0.44).clamp(tokens.px(96.0), tokens.px(150.0));
+    ui.vertical(|ui| {
+        ui.spacing_mut().interact_size.y = 0.0;
+        Grid::new(id).spacing([tokens.space.l, tokens.space.xxs]).min_row_height(0.0).show(ui, |ui| {
             for head in heads {
                 ui.add(Label::new(note(head.get(lang), tokens.muted)));
             }
             ui.end_row();
-            let most = (ui.available_width() * 0.44).max(tokens.px(96.0));
-            for (name, values) in self.numbers() {
+            for (name, values) in rows {
                 ui.scope(|ui| {
                     ui.set_max_width(most);
                     ui.add(Label::new(note(name.get(lang), tokens.muted)).wrap());
@@ -252,7 +271,7 @@ impl ServeTimeline {
                 ui.end_row();
             }
         });
-    }
+    });
 }
 
 /// What is done with prefixes, with victims, with priorities.

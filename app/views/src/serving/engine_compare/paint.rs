@@ -66,7 +66,7 @@ pub struct Scene<'a> {
 
 pub fn mark(tokens: &Tokens, part: Part) -> Mark {
     match part {
-        Part::NonTorch => Mark::Area(Area::Unknown),
+        Part::NonTorch => Mark::Square(tokens.tint(tokens.muted, 0.5)),
         Part::Weights => Mark::Square(tokens.role(Role::Parameters)),
         Part::Activations => Mark::Square(tokens.role(Role::Activations)),
         Part::Pool => Mark::Square(tokens.role(Role::KvCache)),

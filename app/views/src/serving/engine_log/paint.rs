@@ -74,7 +74,8 @@ fn color(tokens: &Tokens, part: Part) -> Option<Color32> {
         Part::Activations => Some(tokens.role(Role::Activations)),
         Part::Graphs => Some(tokens.role(Role::Workspace)),
         Part::Pool => Some(tokens.role(Role::KvCache)),
-        Part::NonTorch | Part::Open | Part::Beyond => None,
+        Part::NonTorch => Some(tokens.tint(tokens.muted, 0.5)),
+        Part::Open | Part::Beyond => None,
     }
 }
 
@@ -139,7 +140,7 @@ impl Scene<'_> {
         let said = if is_known { words::short(line, *lang) } else { words::UNKNOWN.get(*lang).to_owned() };
         let split = if geometry.is_narrow { rect.right() } else { rect.left() + rect.width() * 0.54 };
         let shade = if is_known { tokens.ink } else { tokens.muted };
-        self.elided(pos2(left, y), split - left - tokens.px(8.0), &line.text, mono, shade);
+        self.elided(pos2(left, y), split - left - tokens.px(8.0), words::told(&line.text), mono, shade);
         let at = if geometry.is_narrow { pos2(left, rect.top() + rect.height() * 0.72) } else { pos2(split, y) };
         let shade = if is_known { tokens.ink } else { tokens.muted };
         self.elided(at, rect.right() - at.x - tokens.px(2.0), &said, note, shade);

@@ -18,6 +18,13 @@ pub fn pick(lang: Lang, zh: String, en: String) -> String {
     }
 }
 
+/// A line without who printed it: `(EngineCore pid=326) INFO 10-06 17:00:11 [gpu_worker.py:692] `.
+pub fn told(line: &str) -> &str {
+    let head = line.char_indices().take_while(|(at, _)| *at < 120).filter(|(_, c)| *c == ']').last();
+    let rest = head.map_or(line, |(at, _)| line[at + 1..].trim_start());
+    if rest.len() < 8 { line } else { rest }
+}
+
 pub fn part(part: Part) -> Text {
     match part {
         Part::Weights => Text::new("权重", "weights"),

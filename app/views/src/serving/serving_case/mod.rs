@@ -73,7 +73,7 @@ impl ServingCase {
             let name = [words::TOLD, words::MUST][row].get(lang);
             format!("{name} · {} · {}", words::PARTS[part as usize].get(lang), words::gb(gb))
         });
-        figure::readout_ui(ui, tokens, said.as_deref().unwrap_or_default());
+        figure::readout_ui(ui, tokens, said.as_deref().unwrap_or(words::HINT.get(lang)));
     }
 
     fn exposed_ui(&self, ui: &mut Ui, tokens: &Tokens, lang: Lang) {

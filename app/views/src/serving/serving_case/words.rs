@@ -14,6 +14,7 @@ pub const FIX: Text = Text::new("改法", "Change");
 pub const GUESS: Text = Text::new("猜：1024 长的放得下几个", "Your guess: requests of 1024 that fit");
 pub const COMMIT: Text = Text::new("就猜这个，算", "That is my guess: compute");
 pub const SKIP: Text = Text::new("不猜，直接算", "Compute without a guess");
+pub const HINT: Text = Text::new("把指针放到账的一段上。", "Rest the pointer on a part of a ledger.");
 pub const HIDDEN: Text = Text::new("先猜，再算", "guess first");
 pub const LIMITS: Text = Text::new(
     "一成显存不动；激活和上下文没有另扣，所以是上限。权重 4 张卡均分。",
@@ -68,7 +69,7 @@ pub fn fix(fix: Fix) -> Text {
         Fix::Int8 => Text::new("权重 8 位", "8-bit weights"),
         Fix::Kv8 => Text::new("KV 8 位", "8-bit KV"),
         Fix::Both => Text::new("都 8 位", "both 8-bit"),
-        Fix::FourCards => Text::new("四张卡切分", "shard over 4 cards"),
+        Fix::FourCards => Text::new("四张卡切分", "sharded over 4 cards"),
         Fix::FewerHeads => Text::new("换 8 个 KV 头的模型", "a model with 8 KV heads"),
     }
 }
@@ -192,7 +193,7 @@ pub fn finding(question: &Question, found: &Found, lang: Lang) -> String {
         said += &pick(
             lang,
             format!("{}：1024 长的放得下 {} 个。", self::fix(fix).get(lang), answer.fits),
-            format!(" With {}, {} requests of 1024 fit.", self::fix(fix).get(lang), answer.fits),
+            format!(" {} requests of 1024 fit ({}).", answer.fits, self::fix(fix).get(lang)),
         );
     }
     said

@@ -93,8 +93,8 @@ impl Scene<'_> {
         self.geometry.curve.paint_grid(self.painter, self.tokens, &whole, &number);
         self.lines();
         self.head(&self.geometry.map, words::COST.get(self.lang), words::ALPHA.get(self.lang));
-        self.cells();
         self.geometry.map.paint_grid(self.painter, self.tokens, &number, &number);
+        self.cells();
         self.point();
     }
 
@@ -128,8 +128,8 @@ impl Scene<'_> {
         let place = |gamma: usize, value: f64| plane.pos(gamma as f64, value);
         if let (Some(from), Some(to)) = (plane.pos(plane.x.min, 1.0), plane.pos(plane.x.max, 1.0)) {
             painter.line_segment([from, to], tokens.stroke(1.5, tokens.bad));
-            let (at, font) = (from + vec2(tokens.px(4.0), -tokens.px(2.0)), tokens.font(Type::Small));
-            ink::text_on(painter, at, Align2::LEFT_BOTTOM, words::PLAIN.get(*lang), font, tokens.bad, tokens.surface);
+            let (at, font) = (to + vec2(-tokens.px(4.0), tokens.px(3.0)), tokens.font(Type::Small));
+            ink::text_on(painter, at, Align2::RIGHT_TOP, words::PLAIN.get(*lang), font, tokens.bad, tokens.surface);
         }
         let of = |value: fn(&Point) -> f64| -> Vec<Pos2> {
             curve.iter().enumerate().filter_map(|(gamma, point)| place(gamma, value(point))).collect()
