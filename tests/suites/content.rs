@@ -11,7 +11,7 @@ use vramlab_trace::{Backend, OracleOutcome, Run, file};
 use vramlab_units::{Lang, Localized};
 
 /// The sum of what all recordings of one device may take, in seconds: one sitting.
-const RECORD_SECS: f64 = 480.0;
+const RECORD_SECS: f64 = 720.0;
 
 fn chapter_files() -> Vec<(String, String)> {
     let paths = vramlab_content::list("lessons/").filter(|path| path.ends_with("/chapter.toml"));
@@ -334,6 +334,20 @@ const STATED_ERROR: &[(&str, &str, f64, &str)] = &[
         "the floor of the adders; a plain kernel, which fetches nothing ahead, reaches a quarter to a third of it",
     ),
     ("attention_f32/main", "d128", 2.50, "as above"),
+    ("quant_gemv/size", "bf16", 0.21, "the floor of the bytes; a start of some µs, and DRAM reaches nine tenths"),
+    ("quant_gemv/size", "int8", 0.30, "as above, and unpacking takes issue slots"),
+    ("quant_gemv/size", "int4", 0.62, "as above: a quarter of the bytes, as many weights to unpack"),
+    ("quant_gemv/size", "e4m3", 0.40, "as above"),
+    ("quant_gemv/size", "mxfp4", 0.77, "as above: sign, exponent and scale of each pair are put together by hand"),
+    ("quant_gemv/batch", "bf16", 0.70, "a plain kernel: x passes shared memory for each 32 rows of weights"),
+    ("quant_gemv/batch", "int8", 1.20, "as above, and unpacking repeats for each 64 rows of the batch"),
+    ("quant_gemv/batch", "int4", 1.40, "as above"),
+    ("quant_gemv/fp8", "bf16", 0.70, "as above"),
+    ("quant_gemv/fp8", "e4m3", 0.70, "as above; mma.sync converts e4m3 to fp16 on a Hopper"),
+    ("sparse_24/main", "dense", 0.40, "as above"),
+    ("sparse_24/main", "sparse", 1.60, "as above; mma.sp is not kept fed, so a large batch gains next to nothing"),
+    ("topk_threshold/main", "histogram", 0.36, "counting in shared memory, and two small launches"),
+    ("topk_threshold/main", "all", 0.86, "nine launches, and collecting meets in two counters"),
     ("decode_gemv/batch", "cores", 0.50, "beyond the knee loads, widening and arithmetic overlap only in part"),
     (
         "capstone/all",

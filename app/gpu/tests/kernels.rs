@@ -37,7 +37,7 @@ fn manifests_have_no_problem() {
     assert!(!library.kernels.is_empty() && !library.experiments.is_empty());
     for slug in library.kernels.keys() {
         let is_used = library.experiments.keys().any(|id| id.starts_with(&format!("{slug}/")));
-        assert!(is_used, "kernel {slug} has no experiment");
+        assert!(is_used || library.exercises.contains_key(slug), "kernel {slug} has neither experiment nor exercise");
     }
 }
 
@@ -123,11 +123,11 @@ fn every_processor_experiment_plans_on_every_processor_or_says_why_not() {
     }
 }
 
-/// Whoever records a pack of their own card waits for all of it: eight minutes for the chapters that stand.
+/// Whoever records a pack of their own card waits for all of it: twelve minutes for the chapters that stand.
 #[test]
 fn recorded_times_add_up() {
     let times: Vec<f64> = library().experiments.values().map(|experiment| experiment.time_secs).collect();
     assert!(times.iter().all(|secs| *secs <= vramlab_gpu::read::MAX_SECS), "{times:?}");
     let total: f64 = times.iter().sum();
-    assert!(total <= 480.0, "{total} s over {} experiments", times.len());
+    assert!(total <= 720.0, "{total} s over {} experiments", times.len());
 }

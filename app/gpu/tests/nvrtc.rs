@@ -14,6 +14,7 @@ use vramlab_gpu::backend::cuda::{compile, tools};
 use vramlab_gpu::launch::Launch;
 use vramlab_gpu::plan::{self, Mode};
 use vramlab_gpu::read::Library;
+use vramlab_gpu::vars::PointVars;
 use vramlab_trace::{Backend, DeviceFacts};
 use vramlab_units::Map;
 
@@ -112,7 +113,24 @@ fn instances(library: &Library) -> Instances {
             }
         }
     }
+    exercises(library, &mut out);
     out
+}
+
+/// What an exercise begins with, and its solution.
+fn exercises(library: &Library, out: &mut Instances) {
+    for (slug, exercise) in &library.exercises {
+        let kernel = &library.kernels[slug];
+        let vars = PointVars::of(kernel, &exercise.params, &h200()).vars;
+        for launch in Launch::all(kernel.cuda.as_ref().unwrap(), &vars).unwrap() {
+            let defines: Vec<String> = launch.define.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            for name in [&exercise.start, &exercise.solution] {
+                let source = library.sources(slug).unwrap()[name].clone();
+                let entries = out.entry((format!("{slug}/{name}"), source, defines.clone())).or_default();
+                entries.insert(launch.entry.clone());
+            }
+        }
+    }
 }
 
 fn contains(image: &[u8], name: &str) -> bool {

@@ -1,0 +1,15 @@
+// Through a tile in shared memory: rows come in, rows go out.
+extern __shared__ unsigned tile[];
+
+extern "C" __global__ void transpose(const unsigned* input, unsigned* out, unsigned n) {
+    unsigned x = threadIdx.x, y = threadIdx.y;
+    for (unsigned step = 0; step < 32; step += 8) {
+        unsigned row = y + step;
+        tile[row * 32 + (x ^ row)] = input[(blockIdx.y * 32 + row) * n + blockIdx.x * 32 + x];
+    }
+    __syncthreads();
+    for (unsigned step = 0; step < 32; step += 8) {
+        unsigned row = y + step;
+        out[(blockIdx.x * 32 + row) * n + blockIdx.y * 32 + x] = tile[x * 32 + (row ^ x)];
+    }
+}
