@@ -6,8 +6,8 @@ use vramlab_units::quantity::Bytes;
 use vramlab_units::show::{bytes_binary, number};
 use vramlab_units::{Lang, Text};
 
-pub const SCORES: Text = Text::new("分数 QKᵀ", "Scores QKᵀ");
-pub const REGISTERS: Text = Text::new("这一块里，每行留三个数", "Three numbers for each row of the tile");
+pub const SCORES: Text = Text::new("分数 Q·K", "Scores Q·K");
+pub const REGISTERS: Text = Text::new("每行只留三个数", "What each row keeps");
 pub const HINT: Text = Text::new(
     "点或拖格子：走到那一块。← → 走一块，↑ ↓ 换一行。",
     "Press or drag in the grid to go to a tile. ← → move a tile, ↑ ↓ change the row.",

@@ -103,7 +103,7 @@ fn every_preset_fits_its_page() {
         }
         for params in [
             serde_json::json!({"model": "llama31_405b", "card_gb": "24", "requests": 4096, "tokens": 1 << 22}),
-            serde_json::json!({"model": "own", "own": "L4096 H65536 D65536", "n_cards": 64, "shows": "request"}),
+            serde_json::json!({"model": "own", "own": "L4096 H1024 D1024 N200000000000000", "n_cards": 64, "shows": "request"}),
         ] {
             stage.show(&mut *open("kv_picker", params.clone())).assert_sane("kv_picker", params.as_object().unwrap());
         }
@@ -205,7 +205,7 @@ fn the_sweep_ends_at_the_numbers_of_the_brief() {
 fn a_sweep_is_stepped_by_keys_and_by_the_pointer() {
     let mut view = open("flash_sweep", serde_json::json!({"step": 3}));
     let mut stage = stage(Lang::En);
-    let title = stage.show(&mut *view).place_of("Scores QKᵀ · 2048 × 2048").unwrap();
+    let title = stage.show(&mut *view).place_of("Scores Q·K · 2048 × 2048").unwrap();
     stage.click(title, &mut |ui, cx| view.ui(ui, cx));
     stage.press(&mut *view, Key::ArrowRight);
     assert_eq!(view.params()["step"], 4);

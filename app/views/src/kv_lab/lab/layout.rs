@@ -5,7 +5,7 @@ use egui::{Pos2, Rect, pos2, vec2};
 
 const HEAD: f32 = 26.0;
 const GAP: f32 = 24.0;
-const MOST_CELL: f32 = 46.0;
+const MOST_CELL: f32 = 58.0;
 /// Smaller squares are not told apart.
 const LEAST_CELL: f32 = 3.0;
 const MOST_POOL: f32 = 300.0;

@@ -86,15 +86,16 @@ fn fit(shape: &Shape, question: &Question) -> Result<Fit, FieldError> {
     let now = on_card(shape, question, question.tokens)?;
     let room = question.card_gb * 1e9;
     let left = room - weights.unwrap_or(0.0);
-    let holds = |tokens| Ok::<bool, FieldError>(number(&on_card(shape, question, tokens)?, "bytes_per_card") <= left);
+    // What is too large to be counted does not fit either.
+    let holds = |tokens| on_card(shape, question, tokens).is_ok_and(|got| number(&got, "bytes_per_card") <= left);
     // The longest that fits lies between; the cache never shrinks with the length.
     let (mut low, mut high) = (0, MOST_TOKENS);
-    if holds(high)? {
+    if holds(high) {
         low = high;
     }
     while low + 1 < high {
         let middle = low.midpoint(high);
-        if holds(middle)? {
+        if holds(middle) {
             low = middle;
         } else {
             high = middle;

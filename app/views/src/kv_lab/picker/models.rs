@@ -155,7 +155,7 @@ impl Shape {
             let digits = word.find(|c: char| c.is_ascii_digit())?;
             let (key, value) = word.split_at(digits);
             let place = Self::KEYS.iter().position(|known| *known == key)?;
-            values[place] = value.parse().ok().filter(|n| *n <= 1 << 50)?;
+            values[place] = value.parse().ok().filter(|n| *n <= 1 << 48)?;
         }
         let [layers, kv_heads, head_dim, kv_rank, rope_dim, window, window_layers, n_params] = values;
         let this = Self { layers, kv_heads, head_dim, kv_rank, rope_dim, window, window_layers, n_params };

@@ -79,8 +79,10 @@ impl Scene<'_> {
         let most = fit.room.max(fit.used());
         let room = geometry.on_card(0.0, fit.room, most);
         let up = geometry.card.left_top() - vec2(0.0, tokens.px(7.0));
-        let title = words::card_title(question, name, *lang);
-        ink::text(painter, up, Align2::LEFT_BOTTOM, title, tokens.font(Type::NoteStrong), tokens.ink);
+        let (title, font) = (words::card_title(question, name, *lang), tokens.font(Type::NoteStrong));
+        let is_room = ink::text_width(painter, &title, font.clone()) <= geometry.card.width();
+        let title = if is_room { title } else { words::short_card_title(question, name) };
+        ink::text(painter, up, Align2::LEFT_BOTTOM, title, font, tokens.ink);
         let weights = fit.weights.unwrap_or(0.0);
         let parts = [
             (words::WEIGHTS, geometry.on_card(0.0, weights, most), tokens.role(Role::Parameters)),

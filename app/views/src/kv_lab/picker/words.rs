@@ -60,6 +60,11 @@ pub fn card_title(question: &Question, name: &str, lang: Lang) -> String {
     )
 }
 
+/// The same where there is little room.
+pub fn short_card_title(question: &Question, name: &str) -> String {
+    format!("{name} · {} GB", number(question.card_gb))
+}
+
 /// The row that the pointer or the keyboard is on.
 pub fn row(answer: &Answer, question: &Question, at: usize, lang: Lang) -> String {
     let row = &answer.rows[at];
