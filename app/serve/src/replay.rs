@@ -80,6 +80,69 @@ impl InTurn {
     }
 }
 
+/// How kernels fill a card: blocks of threads run in rounds, and a round takes as long however few are in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rounds {
+    /// Blocks of threads that run at the same time.
+    pub slots: u32,
+    /// Blocks of a layer's products for one tile of 128 tokens.
+    pub row_blocks: u32,
+    /// Seconds in which a chunk's attention gets over 16 tokens.
+    pub tile_s: f64,
+}
+
+impl Rounds {
+    /// Tokens of the widest tile of the products, and of the product that the rate of sums was measured with.
+    const TILE: u32 = 128;
+    const MEASURED: u32 = 512;
+    /// Queries of a block of threads, tokens that it goes through, tokens of a tile of the cache; query heads of a KV head.
+    const QUERIES: u32 = 64;
+    const SPLIT: u32 = 512;
+    const TOKENS: u32 = 16;
+    const GROUP: u32 = 4;
+    const KV_HEADS: u32 = 8;
+
+    /// Rounds of a layer's products.
+    fn of(&self, tokens: u32) -> f64 {
+        f64::from((self.row_blocks * tokens.div_ceil(Self::TILE)).div_ceil(self.slots))
+    }
+
+    /// Seconds of a layer's attention of all chunks: rounds, times the tiles of the longest block.
+    fn chunks(&self, work: &Work) -> f64 {
+        let (mut blocks, mut longest) = (0, 0);
+        for piece in work.pieces.iter().filter(|piece| piece.tokens > 1) {
+            let queries = Self::GROUP * piece.tokens;
+            for first in (0..queries).step_by(Self::QUERIES as usize) {
+                let last = (first + Self::QUERIES).min(queries) - 1;
+                let seen = piece.context - piece.tokens + last / Self::GROUP + 1;
+                blocks += Self::KV_HEADS * seen.div_ceil(Self::SPLIT);
+                longest = longest.max(seen.min(Self::SPLIT).div_ceil(Self::TOKENS));
+            }
+        }
+        f64::from(blocks.div_ceil(self.slots)) * f64::from(longest) * self.tile_s
+    }
+}
+
+impl InTurn {
+    /// Seconds of a step on a card that works in rounds. Products of up to 64 tokens use narrow tiles and wait for weights.
+    pub fn in_rounds(&self, work: &Work, rounds: &Rounds) -> f64 {
+        let step = &self.step;
+        let read = step.weight_bytes / step.bytes_per_s;
+        let measured = 2.0 * step.n_params * f64::from(Rounds::MEASURED) / step.flop_per_s;
+        let tokens = work.tokens();
+        let sums = if tokens > Rounds::TILE / 2 {
+            measured * rounds.of(tokens) / rounds.of(Rounds::MEASURED)
+        } else {
+            2.0 * step.n_params * f64::from(tokens) / step.flop_per_s
+        };
+        let context: f64 =
+            work.pieces.iter().filter(|piece| piece.tokens == 1).map(|piece| f64::from(piece.context)).sum();
+        let decodes = step.kv_bytes_per_token * context / self.kv_bytes_per_s;
+        let chunks = f64::from(self.n_layers) * rounds.chunks(work);
+        read.max(sums) + decodes + chunks + self.launches(work) * step.launch_s
+    }
+}
+
 /// The work of each step of a run that was kept with its events.
 pub fn works(record: &Record, n_requests: usize) -> Vec<Work> {
     let mut tables: Vec<Vec<u32>> = vec![Vec::new(); n_requests];
@@ -204,6 +267,30 @@ mod tests {
         assert_eq!(card.overlapped(&work), 30.0 + 3.0);
         let work = Work { pieces: vec![decode(20)], ..Work::default() };
         assert_eq!((card.seconds(&work), card.overlapped(&work)), (10.0 + 10.0 + 2.0, 18.0 + 2.0));
+    }
+
+    /// Milliseconds on an H200, from the recording of `serve_steps/main`; the card's rates are the readings that it took of
+    /// each part alone, the time of a tile is that of `decode_attention/heads` with one KV head (124.6 µs for two rounds of
+    /// 32 tiles).
+    #[test]
+    fn steps_in_rounds_are_those_that_were_measured() {
+        let params = 8.0 * 53_248.0 * 4096.0;
+        let step = StepTime {
+            weight_bytes: 2.0 * params,
+            kv_bytes_per_token: 32_768.0,
+            bytes_per_s: 3.9e12,
+            n_params: params,
+            flop_per_s: 385e12,
+            launch_s: 1.4e-6,
+            link_bytes_per_s: 1.0,
+        };
+        let card = InTurn { step, kv_bytes_per_s: 2.94e12, flop_per_pair: 8.0 * 16_384.0, n_layers: 8 };
+        let rounds = Rounds { slots: 264, row_blocks: 416, tile_s: 1.95e-6 };
+        let works = Replay::of(1).works().unwrap();
+        for (at, ms) in [(0, 2.909), (64, 3.842), (96, 1.160), (160, 3.542), (256, 2.318), (672, 1.378), (992, 1.103)] {
+            let model = card.in_rounds(&works[at], &rounds) * 1e3;
+            assert!((ms / model - 1.0).abs() < 0.05, "step {at}: {ms} measured, {model} by the model");
+        }
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! One step of a seeded request stream through the scheduler, and how long it takes: products, then attention.
 //!
 //! Question: seed, step, layers of Llama-3-8B, what the card reaches. Answer: who runs with how many tokens over how long a
-//! cache, the time with all parts in turn, and with everything overlapped. Assumption: nothing of one part hides behind
-//! another. Source: `vramlab_serve::replay`. Errors: fields out of range.
+//! cache; the time with all parts in turn, in whole rounds of blocks where the card's slots are told, and with everything
+//! overlapped. Assumption: nothing of one part hides behind another. Source: `vramlab_serve::replay`. Errors: fields out of range.
 
 use crate::fields::{answer, number};
 use crate::registry::Model;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use vramlab_serve::replay::{InTurn, Replay, Work};
+use vramlab_serve::replay::{InTurn, Replay, Rounds, Work};
 use vramlab_serve::step_time::StepTime;
 use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text};
 
@@ -22,6 +22,8 @@ const LAYER_KV_BYTES: f64 = 4096.0;
 const PAIR_FLOP: f64 = 4.0 * 32.0 * 128.0;
 /// Streams that are told apart; each is run once.
 const MOST_SEED: i64 = 4;
+/// Blocks of 128 weight rows of a layer.
+const ROW_BLOCKS: u32 = 416;
 
 type Works = Rc<Vec<Work>>;
 
@@ -86,6 +88,26 @@ impl Model for ReplayStep {
             num("kv_gb_per_s", "GB/s", 1.0, 1e6, "读缓存的带宽", "Bandwidth of reading the cache").default_value(4800),
             num("tflop_per_s", "TFLOP/s", 0.1, 1e6, "矩阵乘的速度", "Rate of matrix products").default_value(989),
             num("launch_us", "µs", 0.0, 1e4, "一次启动", "A launch").default_value(0),
+            FieldSpec::int(
+                "slots",
+                "1",
+                0,
+                1 << 16,
+                Text::new(
+                    "卡上同时跑几个线程块；0 表示不按轮算",
+                    "Blocks of threads that run at once; 0 leaves rounds out",
+                ),
+            )
+            .default_value(0),
+            num(
+                "tile_us",
+                "µs",
+                0.0,
+                1e4,
+                "提示词的注意力过 16 个 token 要多久",
+                "Time in which a chunk's attention gets over 16 tokens",
+            )
+            .default_value(0),
         ]
     }
 
@@ -99,7 +121,8 @@ impl Model for ReplayStep {
             count("prefill_tokens", "token", "其中提示词", "of these, prompts"),
             count("decode_tokens", "token", "其中解码", "of these, decodes"),
             count("context_tokens", "token", "读多少 token 的缓存", "Tokens whose cache it reads"),
-            num("ms", "一步的时间，各部分依次", "Time of the step, its parts in turn"),
+            num("ms", "一步的时间，各部分依次，按轮算", "Time of the step, its parts in turn and in rounds"),
+            num("in_turn_ms", "不按轮算，各部分都到上限", "Without rounds, each part at its ceiling"),
             num("overlapped_ms", "读和算全部重叠时", "Time if all reads and sums overlap"),
             FieldSpec::new(
                 "bound",
@@ -115,6 +138,9 @@ impl Model for ReplayStep {
         let (at, card) = ((args.uint("step") as usize).min(works.len().saturating_sub(1)), card(args));
         let none = Work::default();
         let work = works.get(at).unwrap_or(&none);
+        let (slots, tile_s) = (args.uint("slots") as u32, args.num("tile_us") * 1e-6);
+        let rounds = Rounds { slots, row_blocks: ROW_BLOCKS, tile_s };
+        let seconds = if slots == 0 { card.seconds(work) } else { card.in_rounds(work, &rounds) };
         let bound = card.step.bound(work.tokens().into(), 0.0);
         let bound = if bound == vramlab_serve::step_time::Bound::Memory { "memory" } else { "compute" };
         Ok(answer([
@@ -124,7 +150,8 @@ impl Model for ReplayStep {
             ("prefill_tokens", work.prefill_tokens.into()),
             ("decode_tokens", work.decode_tokens.into()),
             ("context_tokens", work.context_tokens().into()),
-            ("ms", number(card.seconds(work) * 1e3)),
+            ("ms", number(seconds * 1e3)),
+            ("in_turn_ms", number(card.seconds(work) * 1e3)),
             ("overlapped_ms", number(card.overlapped(work) * 1e3)),
             ("bound", bound.into()),
         ]))
