@@ -3,8 +3,8 @@
 //! Question: bits, values of a group, one outlier in how many, its magnitude. Answer: root mean square error, the step of a group
 //! without outliers, the share of groups that have one. Assumption: values are the sum of four uniform ones of width 1 around
 //! zero (nearly normal, σ = 0.577); an outlier is larger than all of them; the largest of a group is exact; rounding errors are
-//! uniform over a step. The largest of g values: E[M²] = ∫ 2m (1 − F(m)^g) dm. Source: Bennett 1948 (s² ÷ 12); order statistics by their
-//! definition. Errors: fields out of range.
+//! uniform over a step. The largest of g values: E[M²] = ∫ 2m (1 − F(m)^g) dm. Source: Bennett 1948 (s² ÷ 12); order
+//! statistics by their definition. Errors: fields out of range.
 
 use crate::fields::{answer, choice, chosen, number};
 use crate::registry::Model;
