@@ -31,6 +31,7 @@ mod memory_package;
 mod memory_summary;
 mod oom_tree;
 mod pareto_scatter;
+mod playground;
 pub mod profile;
 mod profile_card;
 mod quantisation;

@@ -124,6 +124,7 @@ pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::memory_summary::MemorySummary>(),
     entry::<crate::oom_tree::OomTree>(),
     entry::<crate::pareto_scatter::ParetoScatter>(),
+    entry::<crate::playground::Playground>(),
     entry::<crate::profile_card::ProfileTimeline>(),
     entry::<crate::reconciliation::Reconciliation>(),
     entry::<crate::quantisation::formats::FormatTable>(),

@@ -1,0 +1,264 @@
+//! The playground: an exercise about how a kernel treats memory. The reader edits the kernel; a check plays it on the processor and
+//! judges its goals by the addresses that it used. What is slow or fast, only a GPU tells; nothing here is time.
+//!
+//! `desk.rs` is the exercise and the text, `code.rs` the editor, `words.rs` the sentences.
+
+mod code;
+mod desk;
+mod words;
+
+use crate::controls::{self, KeyNumber};
+use crate::figure;
+use crate::view::{DataTable, View, ViewCx, Visualizer};
+use desk::{Desk, Files};
+use egui::{Grid, Key, Label, Modifiers, RichText, Ui};
+use vramlab_gpu::exercise::Try;
+use vramlab_kit::{Button, Tokens, Type, Verdict};
+use vramlab_simt::Space;
+use vramlab_units::show::{grouped, number};
+use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Lang, Map, Text, Value};
+
+/// Every exercise, in the order of difficulty.
+pub const EXERCISES: &[&str] = &[
+    "exercise_coalesce",
+    "exercise_vector_copy",
+    "exercise_struct_tile",
+    "exercise_transpose",
+    "exercise_bank_conflicts",
+    "exercise_swizzle",
+    "exercise_missing_barrier",
+    "exercise_window",
+    "exercise_tiled_product",
+    "exercise_register_reuse",
+    "exercise_atomics",
+    "exercise_warp_sum",
+    "exercise_softmax",
+];
+
+enum State {
+    Loading(Files),
+    Ready(Box<Desk>),
+    Failed(String),
+}
+
+/// See the module's docs.
+pub struct Playground {
+    slug: &'static str,
+    state: State,
+}
+
+impl Playground {
+    fn buttons_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk) {
+        let is_asked = ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Enter));
+        controls::row(ui, tokens, |flow| {
+            let check = Button::primary(words::CHECK.get(lang));
+            let is_clicked = flow.item(|ui| check.show(ui, tokens)).on_hover_text("Ctrl+Enter").clicked();
+            if is_clicked || is_asked {
+                desk.check();
+            }
+            let (n, all) = (desk.n_hints, desk.exercise.hints.len());
+            let hint = format!("{} {n}/{all}", words::HINT.get(lang));
+            if flow.item(|ui| Button::quiet(&hint).show(ui, tokens)).clicked() {
+                desk.n_hints = if n < all { n + 1 } else { 0 };
+            }
+            let label = if desk.shows_solution() { words::BACK } else { words::SOLUTION };
+            if flow.item(|ui| Button::quiet(label.get(lang)).selected(desk.shows_solution()).show(ui, tokens)).clicked()
+            {
+                desk.toggle_solution();
+            }
+            if desk.is_changed() && flow.item(|ui| Button::quiet(words::RESET.get(lang)).show(ui, tokens)).clicked() {
+                desk.reset();
+            }
+        });
+    }
+
+    fn hints_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &Desk) {
+        for hint in desk.exercise.hints.iter().take(desk.n_hints) {
+            text_ui(ui, tokens, &format!("· {}", hint.get(lang)), Type::Note, tokens.muted);
+        }
+    }
+
+    fn outcome_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &Desk) {
+        let color = match (&desk.outcome, desk.is_stale()) {
+            (Some(Err(_)), false) => tokens.bad,
+            (Some(Ok(_)), false) if desk.is_solved() => tokens.good,
+            _ => tokens.muted,
+        };
+        text_ui(ui, tokens, &words::finding(desk, lang), Type::NoteStrong, color);
+        let Some(Ok(tried)) = &desk.outcome else { return };
+        if desk.is_stale() {
+            return;
+        }
+        ui.add_space(tokens.space.xs);
+        goals_ui(ui, tokens, lang, tried);
+        ui.add_space(tokens.space.s);
+        accesses_ui(ui, tokens, lang, tried);
+    }
+}
+
+fn text_ui(ui: &mut Ui, tokens: &Tokens, text: &str, role: Type, color: egui::Color32) {
+    ui.add(Label::new(RichText::new(text).font(tokens.font(role)).color(color)).wrap());
+}
+
+/// A line with a tick or a cross.
+fn judged_ui(ui: &mut Ui, tokens: &Tokens, is_met: bool, text: &str) {
+    let (mark, color) = if is_met { ("✓", tokens.good) } else { ("✗", tokens.bad) };
+    text_ui(ui, tokens, &format!("{mark} {text}"), Type::Note, color);
+}
+
+fn goals_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, tried: &Try) {
+    let is_passed = matches!(tried.played.oracle, vramlab_trace::OracleOutcome::Passed { .. });
+    let said = words::oracle(&tried.played.oracle, lang);
+    let colon = if lang == Lang::Zh { "：" } else { ": " };
+    judged_ui(ui, tokens, is_passed, &format!("{}{colon}{said}", words::RIGHT.get(lang)));
+    for report in &tried.played.reports {
+        for race in &report.races {
+            judged_ui(ui, tokens, false, &words::race(race.first.line, race.second.line, lang));
+        }
+        for at in &report.unwritten {
+            judged_ui(ui, tokens, false, &words::unwritten(at.line, lang));
+        }
+    }
+    for goal in &tried.goals {
+        let comma = if lang == Lang::Zh { "，" } else { ", " };
+        let said = format!("{}{comma}{}", words::goal(goal, lang), words::found(goal, lang));
+        judged_ui(ui, tokens, goal.is_met, &said);
+    }
+}
+
+/// Every access of the source with what its requests come to.
+fn accesses_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, tried: &Try) {
+    text_ui(ui, tokens, words::ACCESSES.get(lang), Type::NoteStrong, tokens.ink);
+    let small = |text: String, color| Label::new(RichText::new(text).font(tokens.font(Type::MonoSmall)).color(color));
+    egui::ScrollArea::horizontal().id_salt("accesses").show(ui, |ui| {
+        Grid::new("accesses").spacing([tokens.space.m, tokens.space.xxs]).show(ui, |ui| {
+            for header in words::HEADER {
+                ui.add(small(header.get(lang).to_owned(), tokens.muted));
+            }
+            ui.end_row();
+            for row in rows(tried, lang) {
+                let color = if row.is_wasteful { tokens.caution } else { tokens.ink };
+                for cell in row.cells {
+                    ui.add(small(cell, color));
+                }
+                ui.end_row();
+            }
+        });
+    });
+}
+
+struct Row {
+    cells: [String; 5],
+    is_wasteful: bool,
+}
+
+fn rows(tried: &Try, lang: Lang) -> Vec<Row> {
+    let sites = tried.played.reports.iter().flat_map(|report| &report.sites);
+    let shown = sites.filter(|(key, _)| key.space != Space::Local).map(|(key, site)| {
+        let each = |count: u64| number(count as f64 / site.requests.max(1) as f64);
+        let what = format!("{} {} B", words::act(key.space, key.act).get(lang), key.width);
+        let moved = format!("{} {}", each(site.moved), words::unit(key.space).get(lang));
+        let cells = [key.at.line.to_string(), what, grouped(site.requests as f64), moved, each(site.least)];
+        Row { cells, is_wasteful: site.moved > site.least }
+    });
+    shown.collect()
+}
+
+impl View for Playground {
+    fn ui(&mut self, ui: &mut Ui, cx: &mut ViewCx<'_>) {
+        let (tokens, lang) = (cx.tokens, cx.lang);
+        match &mut self.state {
+            State::Loading(_) => text_ui(ui, tokens, words::LOADING.get(lang), Type::Note, tokens.muted),
+            State::Failed(why) => figure::problem_ui(ui, tokens, why),
+            State::Ready(desk) => {
+                text_ui(ui, tokens, desk.exercise.task.get(lang), Type::Body, tokens.ink);
+                ui.add_space(tokens.space.s);
+                let marks = desk.marks();
+                code::editor_ui(ui, tokens, lang, &mut desk.source, &marks);
+                ui.add_space(tokens.space.s);
+                Self::buttons_ui(ui, tokens, lang, desk);
+                Self::hints_ui(ui, tokens, lang, desk);
+                ui.add_space(tokens.space.xs);
+                Self::outcome_ui(ui, tokens, lang, desk);
+                ui.add_space(tokens.space.s);
+                if let Some(Ok(tried)) = &desk.outcome {
+                    controls::key_numbers(ui, tokens, lang, &numbers(tried));
+                }
+            }
+        }
+    }
+
+    fn finding(&self, lang: Lang) -> String {
+        match &self.state {
+            State::Loading(_) => words::LOADING.get(lang).to_owned(),
+            State::Failed(why) => why.clone(),
+            State::Ready(desk) => words::finding(desk, lang),
+        }
+    }
+
+    fn params(&self) -> Map {
+        Map::from_iter([("exercise".to_owned(), Value::from(self.slug))])
+    }
+
+    fn data(&self) -> DataTable {
+        let State::Ready(desk) = &self.state else { return DataTable::default() };
+        let Some(Ok(tried)) = &desk.outcome else { return DataTable::default() };
+        let header = words::HEADER.iter().map(|text| text.get(Lang::En).to_owned()).collect();
+        DataTable { header, rows: rows(tried, Lang::En).into_iter().map(|row| row.cells.to_vec()).collect() }
+    }
+
+    fn wants(&self) -> Option<String> {
+        if let State::Loading(files) = &self.state { files.wanted(self.slug) } else { None }
+    }
+
+    fn take(&mut self, asset: Result<&[u8], String>) {
+        let State::Loading(files) = &mut self.state else { return };
+        match asset.and_then(|bytes| String::from_utf8(bytes.to_vec()).map_err(|error| error.to_string())) {
+            Ok(text) => files.add(self.slug, text),
+            Err(why) => {
+                self.state = State::Failed(why);
+                return;
+            }
+        }
+        if files.wanted(self.slug).is_none() {
+            self.state = match files.desk(self.slug) {
+                Ok(desk) => State::Ready(Box::new(desk)),
+                Err(why) => State::Failed(why),
+            };
+        }
+    }
+}
+
+fn numbers(tried: &Try) -> Vec<KeyNumber> {
+    let reports = &tried.played.reports;
+    let sum = |of: fn(&vramlab_simt::Report) -> u64| reports.iter().map(of).sum::<u64>();
+    let bytes = sum(|report| report.dram_read_bytes + report.dram_write_bytes);
+    let met = tried.goals.iter().filter(|goal| goal.is_met).count();
+    let verdict = if tried.is_solved() { Verdict::Good } else { Verdict::Bad };
+    vec![
+        KeyNumber::new(Text::new("达到的目标", "goals met"), format!("{met} / {}", tried.goals.len())).judged(verdict),
+        KeyNumber::new(Text::new("显存至少搬", "least bytes of DRAM"), format!("{} B", grouped(bytes as f64))),
+        KeyNumber::new(Text::new("浮点运算", "FLOP"), grouped(sum(|report| report.flop) as f64)),
+        KeyNumber::new(Text::new("barrier", "barriers"), grouped(sum(|report| report.barriers) as f64)),
+    ]
+}
+
+impl Visualizer for Playground {
+    const ID: &'static str = "playground";
+    const TITLE: Text = Text::new("改 kernel，看它怎样碰内存", "Edit a kernel and see how it treats memory");
+
+    fn fields() -> Vec<FieldSpec> {
+        let options = EXERCISES.iter().map(|slug| (*slug).into()).collect();
+        let doc = Text::new("哪一道题", "Which exercise");
+        vec![FieldSpec::new("exercise", "", FieldKind::Choice { options }, doc).default_value(EXERCISES[0])]
+    }
+
+    fn open(args: &Args) -> Result<Self, FieldError> {
+        let given = args.text("exercise");
+        let slug = EXERCISES.iter().find(|slug| **slug == given).copied().unwrap_or(EXERCISES[0]);
+        Ok(Self { slug, state: State::Loading(Files::default()) })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! Every exercise opens, fails its goals as it stands, and is solved by its solution.
+
+use super::*;
+use std::path::Path;
+
+pub(super) fn opened(slug: &'static str) -> Playground {
+    let args = Args::check(&Playground::fields(), &Map::from_iter([("exercise".to_owned(), slug.into())])).unwrap();
+    let mut view = Playground::open(&args).unwrap();
+    while let Some(path) = view.wants() {
+        let file = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path);
+        view.take(Ok(&std::fs::read(file).unwrap()));
+    }
+    view
+}
+
+#[test]
+fn a_check_tells_what_is_wrong_and_what_is_right() {
+    for slug in EXERCISES {
+        let mut view = opened(slug);
+        let State::Ready(desk) = &mut view.state else { panic!("{slug}: {}", view.finding(Lang::En)) };
+        desk.check();
+        assert!(!desk.is_solved() && !desk.is_changed(), "{slug}");
+        desk.toggle_solution();
+        assert!(desk.outcome.is_none() && desk.shows_solution());
+        desk.check();
+        assert!(desk.is_solved(), "{slug}: {}", words::finding(desk, Lang::En));
+        assert!(desk.marks().values().all(|mark| *mark != desk::Mark::Fault), "{slug}");
+        desk.toggle_solution();
+        assert!(!desk.is_changed(), "{slug}: the reader's own text is back");
+    }
+}
+
+#[test]
+fn a_fault_marks_its_line_and_a_change_makes_it_stale() {
+    let mut view = opened("exercise_coalesce");
+    let State::Ready(desk) = &mut view.state else { panic!() };
+    desk.source = "extern \"C\" __global__ void copy_words(const unsigned* input, unsigned* out, unsigned n) {\n    out[n] = 1;\n}\n".to_owned();
+    desk.check();
+    assert_eq!(desk.marks().get(&2), Some(&desk::Mark::Fault));
+    assert!(words::finding(desk, Lang::Zh).starts_with("第 2 行"), "{}", words::finding(desk, Lang::Zh));
+    desk.source.push(' ');
+    assert!(desk.is_stale() && desk.marks().is_empty());
+    desk.source =
+        "extern \"C\" __global__ void copy_words(const unsigned* i, unsigned* out, unsigned n) { while (true) {} }"
+            .to_owned();
+    desk.check();
+    assert!(words::finding(desk, Lang::En).contains("endless"));
+    desk.reset();
+    assert!(!desk.is_changed() && desk.outcome.is_none());
+}
