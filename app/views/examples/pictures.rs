@@ -12,6 +12,16 @@ use vramlab_views::{ExperimentChart, View as _, ViewCx, view};
 
 /// States worth looking at: visualizer, name, parameters.
 const STATES: &[(&str, &str, &str)] = &[
+    ("bit_lanes", "normal", "{}"),
+    ("bit_lanes", "sparse", r#"{"tensor": "bf16_sparse"}"#),
+    ("bit_lanes", "int8", r#"{"tensor": "bf16_int8"}"#),
+    ("number_line", "e4m3", "{}"),
+    ("number_line", "e2m1", r#"{"format": "e2m1", "outlier": 4.0}"#),
+    ("number_line", "far", r#"{"format": "e2m1", "outlier": 64.0}"#),
+    ("residual_debt", "one", "{}"),
+    ("residual_debt", "six", r#"{"step": 6}"#),
+    ("codec_payoff", "core", "{}"),
+    ("codec_payoff", "gpu", r#"{"decoder_gb_per_s": 500.0}"#),
     ("sector_map", "stride2", r#"{"stride_elems": 2}"#),
     ("sector_map", "stride8dram", r#"{"stride_elems": 8, "show_dram": true}"#),
     ("sector_map", "stride32", r#"{"stride_elems": 32}"#),

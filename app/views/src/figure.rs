@@ -2,7 +2,7 @@
 //! lanes steered by the keyboard.
 
 use crate::lanes::LANES;
-use egui::{CornerRadius, EventFilter, Key, Response, RichText, StrokeKind, Ui, WidgetInfo};
+use egui::{CornerRadius, EventFilter, Key, Pos2, Response, RichText, StrokeKind, Ui, WidgetInfo};
 use vramlab_kit::{Tokens, Type};
 
 /// Below this a figure scrolls inside itself.
@@ -15,6 +15,12 @@ pub fn focus_ring(ui: &Ui, tokens: &Tokens, response: &Response) {
         let rect = response.rect.expand(tokens.px(4.0));
         ui.painter().rect_stroke(rect, corner, tokens.stroke(1.5, tokens.accent), StrokeKind::Inside);
     }
+}
+
+/// Where the pointer is over the figure, while it moves or presses: at rest it leaves the cursor to the keyboard.
+pub fn moved_over(ui: &Ui, response: &Response) -> Option<Pos2> {
+    let is_active = ui.input(|input| input.pointer.delta() != egui::Vec2::ZERO || input.pointer.any_down());
+    response.hover_pos().filter(|_| is_active)
 }
 
 /// The name of the figure: its finding, and what the cursor is on.

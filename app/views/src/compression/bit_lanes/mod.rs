@@ -58,7 +58,7 @@ impl BitLanes {
         let width = ui.available_width().max(figure::LEAST_WIDTH);
         let geometry = Geometry::new(ui.cursor().min, width, tokens.scale);
         let (rect, response) = ui.allocate_exact_size(geometry.rect.size(), Sense::click());
-        if let Some(lane) = response.hover_pos().and_then(|at| geometry.lane_at(at)) {
+        if let Some(lane) = figure::moved_over(ui, &response).and_then(|at| geometry.lane_at(at)) {
             self.lane = lane;
         }
         self.keys(ui, &response);

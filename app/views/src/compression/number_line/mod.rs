@@ -110,7 +110,7 @@ impl NumberLine {
         let width = ui.available_width().max(figure::LEAST_WIDTH);
         let geometry = Geometry::new(ui.cursor().min, width, tokens.scale);
         let (rect, response) = ui.allocate_exact_size(geometry.rect.size(), Sense::click_and_drag());
-        if let Some(column) = response.hover_pos().and_then(|at| geometry.column_at(at)) {
+        if let Some(column) = figure::moved_over(ui, &response).and_then(|at| geometry.column_at(at)) {
             self.cursor = column;
         }
         // The last column is pulled, and its neighbourhood, which a finger needs.

@@ -14,14 +14,10 @@ pub const HOW: Text = Text::new(
     "Drag the handle at the right, or press up and down, for the outlier; left and right walk along the values.",
 );
 
-const SUPER: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-
-/// A power of two.
+/// A power of two, as a fraction below 1.
 pub fn power(exponent: f64) -> String {
-    let whole = exponent.round() as i64;
-    let digits = whole.abs().to_string();
-    let digits: String = digits.bytes().map(|digit| SUPER[usize::from(digit - b'0') % 10]).collect();
-    format!("2{}{digits}", if whole < 0 { "⁻" } else { "" })
+    let size = exponent.abs().exp2();
+    if exponent < 0.0 { format!("1/{}", number(size)) } else { number(size) }
 }
 
 pub fn shift(value: f64) -> String {
@@ -83,6 +79,6 @@ mod tests {
 
     #[test]
     fn powers() {
-        assert_eq!([power(-7.0), power(0.0), power(12.0)], ["2⁻⁷", "2⁰", "2¹²"]);
+        assert_eq!([power(-7.0), power(0.0), power(5.0)], ["1/128", "1", "32"]);
     }
 }

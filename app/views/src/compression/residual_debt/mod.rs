@@ -94,7 +94,7 @@ impl ResidualDebt {
         let width = ui.available_width().max(figure::LEAST_WIDTH);
         let geometry = Geometry::new(ui.cursor().min, width, tokens.scale, self.gradient.len());
         let (rect, response) = ui.allocate_exact_size(geometry.rect.size(), Sense::click_and_drag());
-        if let Some(entry) = response.hover_pos().and_then(|at| geometry.entry_at(at)) {
+        if let Some(entry) = figure::moved_over(ui, &response).and_then(|at| geometry.entry_at(at)) {
             self.entry = entry;
         }
         if let Some((entry, value)) =
