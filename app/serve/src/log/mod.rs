@@ -139,7 +139,7 @@ pub fn excerpt(text: &str, most: usize) -> String {
 }
 
 /// Without colour codes and other control characters, cut to what is searched.
-fn clean(line: &str) -> String {
+pub fn clean(line: &str) -> String {
     let mut out = String::with_capacity(line.len().min(MAX_LINE));
     let mut chars = line.chars();
     while let Some(c) = chars.next() {

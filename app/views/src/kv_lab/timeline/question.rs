@@ -67,8 +67,8 @@ pub const PRESETS: [Preset; 6] = [
         id: "priority",
         label: Text::new("有急有缓", "urgent ones and others"),
         text: "# arrival prompt output priority: lower goes first\n0 32 20 1\n0 32 24 1\n0 48 20 1\n1 24 16 1\n6 16 6 0\n8 16 6 0\n12 24 16 1\n14 16 5 0",
-        max_seqs: 3,
-        pool_blocks: 24,
+        max_seqs: 4,
+        pool_blocks: 20,
         is_priority: true,
         ..MIXED
     },

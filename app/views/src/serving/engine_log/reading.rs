@@ -1,8 +1,7 @@
 //! A log as the figure shows it: its lines, what was known in each, the card in parts, the sums. `vramlab_serve::log` reads.
 
-use std::fmt::Write as _;
 use vramlab_serve::Problem;
-use vramlab_serve::log::{Check, Found, Key, Log, explain, read};
+use vramlab_serve::log::{Check, Found, Key, Log, clean, explain, read};
 use vramlab_units::Text;
 
 /// Longest text that is taken; longer ones go through `vramlab eval engine_log`.
@@ -124,18 +123,9 @@ impl Reading {
     }
 }
 
-/// Without colour codes and control characters, cut to what a row can say.
+/// Without colour codes, cut to what a row can say.
 fn plain(line: &str) -> String {
-    let mut out = String::new();
-    let mut is_escape = false;
-    for c in line.trim().chars().take(2_000) {
-        is_escape = c == '\u{1b}' || (is_escape && !c.is_ascii_alphabetic());
-        if !is_escape && !c.is_control() && out.len() < 600 {
-            let written = write!(out, "{c}");
-            debug_assert!(written.is_ok());
-        }
-    }
-    out
+    clean(line).trim().chars().take(600).collect()
 }
 
 fn parts(log: &Log) -> Vec<(Part, f64)> {

@@ -209,6 +209,9 @@ pub fn finding(reading: &Reading, lang: Lang) -> String {
     );
     said += &match (checks, wrong) {
         (0, _) => String::new(),
+        (1, 0) => {
+            pick(lang, "，1 个能由别的推出来，对得上".into(), ", one of them follows from the others and agrees".into())
+        }
         (_, 0) => pick(
             lang,
             format!("，{checks} 个能互相验算，都对得上"),

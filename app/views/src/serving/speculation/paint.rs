@@ -128,8 +128,8 @@ impl Scene<'_> {
         let place = |gamma: usize, value: f64| plane.pos(gamma as f64, value);
         if let (Some(from), Some(to)) = (plane.pos(plane.x.min, 1.0), plane.pos(plane.x.max, 1.0)) {
             painter.line_segment([from, to], tokens.stroke(1.5, tokens.bad));
-            let (at, font) = (to + vec2(-tokens.px(4.0), tokens.px(3.0)), tokens.font(Type::Small));
-            ink::text_on(painter, at, Align2::RIGHT_TOP, words::PLAIN.get(*lang), font, tokens.bad, tokens.surface);
+            let (at, font) = (from + vec2(tokens.px(14.0), tokens.px(4.0)), tokens.font(Type::Small));
+            ink::text_on(painter, at, Align2::LEFT_TOP, words::PLAIN.get(*lang), font, tokens.bad, tokens.surface);
         }
         let of = |value: fn(&Point) -> f64| -> Vec<Pos2> {
             curve.iter().enumerate().filter_map(|(gamma, point)| place(gamma, value(point))).collect()
@@ -161,9 +161,11 @@ impl Scene<'_> {
         let font = tokens.font(Type::NoteStrong);
         let width = ink::text_width(painter, &text, font.clone());
         let x = at.x.clamp(plane.rect.left() + width / 2.0, plane.rect.right() - width / 2.0);
-        // Below the line, where no other mark stands.
-        let at = pos2(x, at.y + tokens.px(14.0));
-        ink::text_on(painter, at, Align2::CENTER_TOP, text, font, tokens.good, tokens.surface);
+        // Above the highest point, where the line does not go; below it at the upper edge.
+        let is_high = at.y - tokens.px(34.0) < plane.rect.top();
+        let (dy, anchor) = if is_high { (14.0, Align2::CENTER_TOP) } else { (-13.0, Align2::CENTER_BOTTOM) };
+        let at = pos2(x, at.y + tokens.px(dy));
+        ink::text_on(painter, at, anchor, text, font, tokens.good, tokens.surface);
     }
 
     fn cells(&self) {
