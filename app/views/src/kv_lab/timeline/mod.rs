@@ -208,7 +208,10 @@ impl ServeTimeline {
         let ttft = |of: fn(&Spread) -> f64| both(&|side| number(of(&side.latency.ttft)));
         // A static batch returns everything when it ends: there is no time between its tokens.
         let tpot = |of: fn(&Spread) -> f64| [number(of(&self.run.flowing.latency.tpot)), "–".to_owned()];
-        let share = |of: fn(&Side) -> f64| both(&|side| with_unit(of(side), "%"));
+        // Three digits of next to nothing would be wider than a phone.
+        let shown =
+            |share: f64| if share > 0.0 && share < 5e-4 { "< 0.1\u{2009}%".to_owned() } else { with_unit(share, "%") };
+        let share = |of: fn(&Side) -> f64| both(&|side| shown(of(side)));
         vec![
             (Text::new("TTFT p50", "TTFT p50"), ttft(|spread| spread.p50)),
             (Text::new("TTFT p90", "TTFT p90"), ttft(|spread| spread.p90)),
