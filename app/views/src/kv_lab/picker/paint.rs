@@ -26,6 +26,8 @@ impl Scene<'_> {
         let Self { painter, tokens, geometry, lang, answer, question, .. } = self;
         let font = tokens.font(Type::NoteStrong);
         let title = words::title(question, *lang);
+        let is_room = ink::text_width(painter, &title, font.clone()) <= geometry.head.width();
+        let title = if is_room { title } else { words::short_title(question, *lang) };
         ink::text(painter, geometry.head.left_center(), Align2::LEFT_CENTER, title, font, tokens.ink);
         let most = answer.rows.iter().map(|row| self.shown(row)).fold(1.0, f64::max);
         for (idx, row) in answer.rows.iter().enumerate() {

@@ -45,6 +45,14 @@ pub fn title(question: &Question, lang: Lang) -> String {
     }
 }
 
+/// The same where there is little room.
+pub fn short_title(question: &Question, lang: Lang) -> String {
+    match question.shows {
+        Shows::Token => pick(lang, "每个 token 的字节".into(), "Bytes of a token".into()),
+        Shows::Request => pick(lang, "一个请求的字节".into(), "Bytes of a request".into()),
+    }
+}
+
 pub fn card_title(question: &Question, name: &str, lang: Lang) -> String {
     let (gb, n, requests, tokens) =
         (number(question.card_gb), question.n_cards, count(question.requests), count(question.tokens));
