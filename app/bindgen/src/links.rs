@@ -28,6 +28,8 @@ pub struct Object {
 pub struct Links {
     /// What each function refers to.
     pub functions: Vec<Vec<Link>>,
+    /// How long the body of each is, bytes; 0 of an imported one.
+    pub sizes: Vec<usize>,
     pub objects: Vec<Object>,
     /// What is called from outside.
     pub roots: Vec<usize>,
@@ -43,6 +45,7 @@ impl Links {
         ensure!(!raw.relocations.is_empty(), "the module has no relocations: it was linked without `--emit-relocs`");
         let mut this = Self {
             functions: vec![Vec::new(); raw.n_imported + raw.bodies.len()],
+            sizes: std::iter::repeat_n(0, raw.n_imported).chain(raw.bodies.iter().map(Range::len)).collect(),
             objects: raw.places().into_iter().map(|place| Object { place, links: Vec::new() }).collect(),
             roots: raw.roots.clone(),
             names: raw.names.clone(),

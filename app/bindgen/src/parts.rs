@@ -1,7 +1,7 @@
 //! What of the program the first page does without. It goes into a second module, which the page fetches while the first
 //! one already runs.
 //!
-//! Late are the visualizers and models that no first chapter names, the pages in [`LATE`], and whatever only they reach:
+//! Late are the visualizers and models that no first chapter names, the [`DOORS`], and whatever only they reach:
 //! functions, words, tables. Nobody keeps a list of it: the registries' rows and the chapters say it themselves.
 
 use crate::links::{Link, Links};
@@ -10,19 +10,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use vramlab_content::{Content, rule};
 
-/// Functions that are late by their names, which hold one of these. A place in the code that may lead to one before the late
-/// module is here asks `Platform::rest` first.
-pub const LATE: &[&str] = &[
+/// Functions that start something late: nothing that only they reach is in the first part. They are never inlined, and code
+/// that may call one before the late module is here asks `Platform::rest` first.
+const DOORS: &[&str] = &[
     // Pages of their own.
-    "vramlab_shell::snapshot::page::",
-    "vramlab_shell::fit::page::",
-    "vramlab_shell::profile::page::",
-    "vramlab_shell::app::App>::receive",
-    "vramlab_shell::app::App>::follow_desks",
+    "vramlab_shell::snapshot::page::ui",
+    "vramlab_shell::fit::page::ui",
+    "vramlab_shell::profile::page::ui",
+    "<vramlab_shell::app::App>::receive",
+    "<vramlab_shell::app::App>::follow_desks",
     // Kernels that the first chapter does not show.
     "vramlab_content::late_bytes",
-    // What the rasteriser of glyphs can do and no glyph asks for: it fills outlines with one colour, in 8 bits. Its blend
-    // modes, gradients, pictures and the way in 32 bits are a fifth of the program.
+];
+
+/// What the rasteriser of glyphs can do and no glyph asks for, by a part of the name: it fills outlines with one colour, in
+/// 8 bits. Its blend modes, gradients, pictures and the way in 32 bits are a fifth of the program.
+const UNASKED: &[&str] = &[
     "vello_cpu::fine::highp",
     "vello_cpu::fine::common::",
     "vello_cpu::fine::lowp::blend",
@@ -31,6 +34,8 @@ pub const LATE: &[&str] = &[
     "vello_common::encode::GradientLut",
     "peniko::blend::BlendMode",
 ];
+/// The compiler makes one function of two that are alike, under either name: only what is too large for that counts.
+const UNASKED_BYTES: usize = 1_000;
 
 /// A row of a registry is known by the function that it holds: how its name begins and ends.
 const ROWS: [(&str, &str); 2] = [
@@ -61,10 +66,7 @@ pub fn parts(links: &Links) -> anyhow::Result<Parts> {
     }
     let first = first_ids();
     let late_rows: BTreeMap<usize, &Registry> = registries.iter().map(|found| (found.object, found)).collect();
-    let is_late_start: Vec<bool> = names.iter().map(|name| LATE.iter().any(|late| name.contains(late))).collect();
-    for late in LATE {
-        ensure!(names.iter().any(|name| name.contains(late)), "`{late}` is in no name of the program: has it moved?");
-    }
+    let is_late_start = starts(links, &names)?;
     let is_open = |node: usize, link: &Link| {
         let is_function = link.to < names.len();
         let registry = node.checked_sub(names.len()).and_then(|object| late_rows.get(&object));
@@ -76,6 +78,21 @@ pub fn parts(links: &Links) -> anyhow::Result<Parts> {
     let is_late: Vec<bool> = links.reached(is_open).into_iter().map(|is_reached| !is_reached).collect();
     let said = told(links, &is_late, &registries, &first);
     Ok(Parts { is_late, said })
+}
+
+/// Whether a function is a door or unasked for. Every entry of the two lists must be in the program.
+fn starts(links: &Links, names: &[String]) -> anyhow::Result<Vec<bool>> {
+    let is_unasked = |node: usize, part: &&str| links.sizes[node] >= UNASKED_BYTES && names[node].contains(*part);
+    for door in DOORS {
+        ensure!(names.iter().any(|name| name == door), "`{door}` is not in the program: is it inlined or renamed?");
+    }
+    for part in UNASKED {
+        let is_there = (0..names.len()).any(|node| is_unasked(node, &part));
+        ensure!(is_there, "no large function of the program has `{part}` in its name");
+    }
+    let is_start =
+        |node: usize| DOORS.contains(&names[node].as_str()) || UNASKED.iter().any(|part| is_unasked(node, part));
+    Ok((0..names.len()).map(is_start).collect())
 }
 
 /// The registries whose rows hold functions of such a name. There are several of one when the linker kept copies.

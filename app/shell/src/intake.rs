@@ -212,6 +212,7 @@ pub fn read_recent<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Rece
 
 impl App {
     /// A file arrived: whole, or the beginning of a large one. `path` is where it lies, if the platform can say.
+    #[inline(never)] // it comes late on the web
     pub(crate) fn receive(&mut self, name: &str, path: Option<String>, bytes: Vec<u8>, n_bytes: u64) {
         let sniffed = recognise(Head { bytes: &bytes, n_bytes });
         let is_beside = self.snapshot.shelf.arrives(sniffed.kind == Kind::Snapshot);

@@ -45,6 +45,7 @@ const ORIGINS: Text = Text::new("这些数字从哪里来", "Where the numbers c
 const UNKNOWN: Text = Text::new("文件没有说的", "What the file does not say");
 const PARAMETERS: Text = Text::new("{} 个参数", "{} parameters");
 
+#[inline(never)] // it comes late on the web
 pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
     let tokens = app.tokens().clone();
     let lang = app.lang();

@@ -55,6 +55,7 @@ const NO_SNAPSHOT: Text = Text::new(
     "Open a memory snapshot of the same run too (_dump_snapshot), and NVML's figure is taken apart here down to tensors.",
 );
 
+#[inline(never)] // it comes late on the web
 pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
     let tokens = app.tokens().clone();
     let lang = app.lang();

@@ -34,6 +34,7 @@ const DEVICE: Text = Text::new("设备", "Device");
 const COLUMN: f32 = 1280.0;
 
 /// The page.
+#[inline(never)] // it comes late on the web
 pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
     let tokens = app.tokens().clone();
     let lang = app.lang();
