@@ -183,6 +183,8 @@ const QUOTES: &[Quote] = &[
     ("25_compression", "cpu_codecs/ratio", "zstd", 3.0, 1.0, "1.22"),
     ("25_compression", "cpu_codecs/net", "zstd_split", 9.0, 1.0, "52"),
     ("25_compression", "cpu_codecs/net", "lz4_split", 9.0, 1.0, "27"),
+    ("25_compression", "cpu_codecs/speed", "decode", 0.0, 1.0, "1.98"),
+    ("25_compression", "cpu_codecs/speed", "decode", 19.0, 1.0, "0.76"),
     ("25_compression", "cpu_formats/main", "normal", 0.0, 1.0, "0.84"),
     ("25_compression", "cpu_formats/main", "outlier", 0.0, 1.0, "22.6"),
     ("25_compression", "cpu_formats/main", "outlier", 1.0, 1.0, "2.0"),
