@@ -3,7 +3,8 @@
 //! Read `schedule/mod.rs` first: one step of continuous batching after another, with static batching beside it. `tables.rs`
 //! are block tables with fork and copy-on-write, `prefix.rs` is the pool that recognises prompts by their blocks;
 //! `arrivals.rs` makes request streams and `request.rs` reads them, `latency.rs` sums up what the requests saw.
-//! `capacity.rs` counts blocks as engines print them, `log/` reads what they printed; `speculate.rs` says when drafts pay.
+//! `capacity.rs` counts blocks as engines print them, `log/` reads what they printed; `speculate.rs` says when drafts pay;
+//! `replay.rs` gives the work of each step of a run, and the time of a step on a card that does one part after another.
 //! Every run can be kept as events that a cursor steps through in both directions. No files, clocks or threads.
 
 pub mod arrivals;

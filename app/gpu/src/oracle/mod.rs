@@ -5,8 +5,8 @@
 //! by name: buffers by their name, numbers by formula. Each reference says in its `with` table what those names are;
 //! `gather.rs` holds the sums over loads, `moves.rs` what copies, `footprint.rs` what walks tiles, `cycle.rs` pointer
 //! chases, `stream.rs` arithmetic on doubles, `casts.rs` shorter formats, `arith.rs` chains of operations and matrix products,
-//! `attention.rs` rows of attention, `quantised.rs` products with few bits, `group_codes.rs` groups under a scale,
-//! `compression.rs` exponents and the largest, `rows.rs` rows, windows and all that came before.
+//! `attention.rs` rows of attention, `decode.rs` a new token over a cache, `quantised.rs` products with few bits,
+//! `group_codes.rs` groups under a scale, `compression.rs` exponents and the largest, `rows.rs` rows, windows and all that came before.
 //!
 //! Checks are complete as long as they recompute at most [`Check::max_words`] input words; beyond that every n-th output
 //! is checked, n odd, so that all lanes of a warp take their turn. `n_checked` of the outcome says how many were.
