@@ -24,6 +24,8 @@ mod roofline;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
+mod serving;
+#[cfg(test)]
 mod sketch;
 #[cfg(test)]
 mod stage;

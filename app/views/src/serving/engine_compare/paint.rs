@@ -12,7 +12,7 @@ use vramlab_units::Lang;
 const ROW: f32 = 44.0;
 const NARROW_ROW: f32 = 62.0;
 const NAME: f32 = 104.0;
-const AFTER: f32 = 168.0;
+const AFTER: f32 = 178.0;
 const NARROW: f32 = 640.0;
 
 #[derive(Clone, Debug, PartialEq)]

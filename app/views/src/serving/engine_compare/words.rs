@@ -41,7 +41,8 @@ pub fn after(taken: &Taken, lang: Lang) -> String {
     if taken.pool_bytes <= 0.0 {
         return format!("{} · −{}", MISSING.get(lang), gb(-taken.pool_bytes));
     }
-    let requests = grouped(taken.requests as f64);
+    let n = taken.requests as f64;
+    let requests = if n < 1e4 { grouped(n) } else { format!("{:.0}k", n / 1e3) };
     pick(
         lang,
         format!("{} · {requests} 个请求", gb(taken.pool_bytes)),

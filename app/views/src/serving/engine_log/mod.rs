@@ -140,7 +140,7 @@ impl EngineLog {
         .paint();
         figure::focus_ring(ui, tokens, &response);
         let shown = self.reading.lines.get(over.unwrap_or(self.line)).map(|line| words::line(line, lang));
-        figure::speak(&response, &self.finding(lang), shown.as_deref());
+        figure::speak(&response, &self.finding(lang), shown.as_deref().filter(|_| response.has_focus()));
         if !self.reading.parts.is_empty() {
             let marks: Vec<_> = self
                 .reading

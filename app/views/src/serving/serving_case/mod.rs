@@ -11,7 +11,7 @@ mod words;
 use crate::controls::{self, KeyNumber};
 use crate::figure;
 use crate::view::{DataTable, View, ViewCx, Visualizer};
-use egui::{Label, RichText, Sense, Ui, vec2};
+use egui::{Label, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 use paint::{Geometry, Part, Scene};
 use question::{Evidence, Fix, Found, Guess, MOST_GUESS, Question};
 use vramlab_kit::{Button, Slider, Tokens, Type, Verdict, legend};
@@ -121,7 +121,7 @@ impl ServingCase {
             paint::hidden(painter, tokens, rect, words::HIDDEN.get(lang));
             words::LIMITS.get(lang).to_owned()
         };
-        figure::speak(&response, &said, None);
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &said));
         figure::readout_ui(ui, tokens, &said);
         if self.question.is_revealed(at) {
             figure::readout_ui(ui, tokens, words::LIMITS.get(lang));

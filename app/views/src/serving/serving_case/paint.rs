@@ -14,7 +14,7 @@ const LABEL: f32 = 20.0;
 const BAR: f32 = 32.0;
 const GAP: f32 = 12.0;
 /// The most that is drawn, GB.
-const MOST: f64 = 46.0;
+const MOST: f64 = 50.0;
 
 /// What a part of a ledger is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
