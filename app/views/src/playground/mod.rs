@@ -79,12 +79,6 @@ impl Playground {
     }
 
     fn outcome_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &Desk) {
-        let color = match (&desk.outcome, desk.is_stale()) {
-            (Some(Err(_)), false) => tokens.bad,
-            (Some(Ok(_)), false) if desk.is_solved() => tokens.good,
-            _ => tokens.muted,
-        };
-        text_ui(ui, tokens, &words::finding(desk, lang), Type::NoteStrong, color);
         let Some(Ok(tried)) = &desk.outcome else { return };
         if desk.is_stale() {
             return;
