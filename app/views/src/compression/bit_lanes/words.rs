@@ -71,7 +71,7 @@ pub fn finding(tensor: &str, answer: &Answer, lang: Lang) -> String {
     let (exponent, plain, split) = (of("exponent_bits"), of("lz4_ratio"), of("split_lz4_ratio"));
     match lang {
         Lang::Zh => format!(
-            "{tensor}：指数 8 位只有 {exponent:.2} 位消息，16 位合计 {:.2}，最多压到 {ceiling} 分之一；LZ4 得到 {plain:.3}，拆开字节后 {split:.3}。",
+            "{tensor}：指数 8 位只有 {exponent:.2} 位消息，16 位合计 {:.2}，压缩比最多 {ceiling}；LZ4 得到 {plain:.3}，拆开字节后 {split:.3}。",
             of("field_bits")
         ),
         Lang::En => format!(

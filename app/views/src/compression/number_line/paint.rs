@@ -10,7 +10,7 @@ use vramlab_units::show::number;
 const HEAD: f32 = 20.0;
 const LINE: f32 = 44.0;
 const LINE_NAMES: f32 = 22.0;
-const GAP: f32 = 24.0;
+const GAP: f32 = 34.0;
 const PLOT: f32 = 300.0;
 const ZERO: f32 = 26.0;
 const LEFT: f32 = 44.0;
@@ -117,7 +117,7 @@ impl Scene<'_> {
     /// The format's numbers as lines across, equal ratios equally far apart.
     fn grid(&self) {
         let Self { painter, tokens, geometry, found, lang, .. } = self;
-        let at = geometry.plot.left_top() - vec2(tokens.px(LEFT), tokens.px(5.0));
+        let at = geometry.plot.left_top() - vec2(tokens.px(LEFT), tokens.px(12.0));
         ink::text(painter, at, Align2::LEFT_BOTTOM, words::PLOT.get(*lang), tokens.font(Type::NoteStrong), tokens.ink);
         painter.rect_filled(geometry.zero, 0.0, tokens.sunken);
         for tick in geometry.y.ticks(8) {

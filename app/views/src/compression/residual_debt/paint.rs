@@ -112,7 +112,7 @@ impl Scene<'_> {
         let Self { painter, tokens, geometry, gradient, state, .. } = self;
         let steepest = gradient.iter().fold(0.05_f64, |most, value| most.max(value.abs()));
         // One measure for all steps that are near, so that stepping shows growth.
-        let horizon = if self.step <= 8 { 8 } else { ROUNDS };
+        let horizon = [4, 8, ROUNDS].into_iter().find(|horizon| self.step <= *horizon).unwrap_or(ROUNDS);
         let most = steepest * horizon as f64 * 1.08;
         let band = geometry.bottom;
         let (gone, owed) = (state.sent[entry], state.owed[entry]);
