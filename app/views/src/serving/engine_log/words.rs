@@ -222,7 +222,11 @@ pub fn finding(reading: &Reading, lang: Lang) -> String {
         }
     };
     if unknown > 0 {
-        said += &pick(lang, format!("，{unknown} 行不认识"), format!(", {unknown} lines unknown"));
+        said += &pick(
+            lang,
+            format!("，{unknown} 行不认识"),
+            format!(", {unknown} line{} unknown", if unknown == 1 { "" } else { "s" }),
+        );
     }
     said += match lang {
         Lang::Zh => "。",
