@@ -41,7 +41,8 @@ impl Scene<'_> {
 
     fn axis(&self) {
         let Self { painter, tokens, geometry, lang, .. } = self;
-        self.title(geometry.row, words::ROW.get(*lang));
+        let title = if geometry.is_narrow { words::ROW_SHORT } else { words::ROW };
+        self.title(geometry.row, title.get(*lang));
         for value in [-40.0, -10.0, -4.0, 0.0, 4.0, 10.0, 40.0] {
             let y = geometry.y_of(value);
             let stroke = tokens.stroke(1.0, if value == 0.0 { tokens.line } else { tokens.grid });

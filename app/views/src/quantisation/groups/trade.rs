@@ -34,7 +34,8 @@ impl Scene<'_> {
         let above = pos2(geometry.rect.left(), rect.top() - tokens.px(10.0));
         ink::text(painter, above, Align2::LEFT_BOTTOM, words::ERROR.get(*lang), small(), tokens.muted);
         let below = pos2(rect.right(), geometry.rect.bottom());
-        ink::text(painter, below, Align2::RIGHT_BOTTOM, words::BITS.get(*lang), small(), tokens.muted);
+        let bits = if geometry.is_narrow { words::BITS_SHORT } else { words::BITS };
+        ink::text(painter, below, Align2::RIGHT_BOTTOM, bits.get(*lang), small(), tokens.muted);
         let line = |of: &dyn Fn(&Point) -> f64| -> Vec<Pos2> {
             points.iter().map(|point| place(point.bits, of(point))).collect()
         };

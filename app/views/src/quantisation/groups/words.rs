@@ -8,6 +8,8 @@ pub const ROW: Text = Text::new(
     "一行 256 个权重（σ），底色是每组的码能到的范围",
     "a row of 256 weights (σ); behind them the range of each group's codes",
 );
+pub const ROW_SHORT: Text = Text::new("权重（σ）与码的范围", "weights (σ), range of codes");
+pub const BITS_SHORT: Text = Text::new("位/权重", "bits a weight");
 pub const ERROR: Text = Text::new("均方根误差，σ（虚线：都不拉）", "RMS error in σ (dashed: untouched)");
 pub const BITS: Text = Text::new("每个权重的位数，含 16 位缩放", "bits a weight, with a 16-bit scale a group");
 pub const HINT: Text = Text::new(
