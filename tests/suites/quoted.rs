@@ -256,7 +256,7 @@ const QUOTES: &[Quote] = &[
     ("16_attention", "decode_attention/paged", "contiguous", 16.0, 1.0, "3887"),
     ("16_attention", "decode_attention/paged", "random", 16.0, 1.0, "3828"),
     ("16_attention", "decode_attention/paged", "random", 1.0, 1.0, "3159"),
-    ("16_attention", "decode_attention/lengths", "gib1", 2048.0, 1.0, "0.276"),
+    ("16_attention", "decode_attention/lengths", "gib1", 2048.0, 1.0, "0.275"),
     ("16_attention", "decode_attention/lengths", "gib1", 32768.0, 1.0, "0.281"),
     ("16_attention", "decode_attention/lengths", "gib2", 1024.0, 1.0, "0.530"),
     ("16_attention", "decode_attention/lengths", "gib2", 65536.0, 1.0, "0.515"),
