@@ -187,7 +187,7 @@ impl Prune24 {
             KeyNumber::new(Text::new("稠密", "dense"), with_unit(dense_bytes, "B")),
             KeyNumber::new(Text::new("2:4", "2:4"), with_unit(bytes, "B"))
                 .exact(format!("{} + {index_bytes} B", bytes - index_bytes)),
-            KeyNumber::new(Text::new("剩几成", "of dense"), with_unit(ratio, "1")),
+            KeyNumber::new(Text::new("剩几成", "of dense"), ratio.to_string()),
             KeyNumber::new(Text::new("丢掉的平方和", "energy lost"), with_unit(lost, "%")).judged(if lost > 0.1 {
                 Verdict::Caution
             } else {

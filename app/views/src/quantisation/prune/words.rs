@@ -58,7 +58,7 @@ pub fn cell(values: &[f64; 16], answer: &Answer, cell: usize, lang: Lang) -> Str
 
 pub fn finding(answer: &Answer, bits: u64, lang: Lang) -> String {
     let [dense, _, meta] = sizes(answer);
-    let (all, ratio, lost) = (with_unit(answer.bytes, "B"), with_unit(answer.ratio, "1"), with_unit(answer.lost, "%"));
+    let (all, ratio, lost) = (with_unit(answer.bytes, "B"), answer.ratio, with_unit(answer.lost, "%"));
     match lang {
         Lang::Zh => format!(
             "{bits} 位的 16 个值，{dense}；2:4 之后 {all}，其中元数据 {meta}：是原来的 {ratio}，不是一半。丢掉的平方和占 {lost}。"
