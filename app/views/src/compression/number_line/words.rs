@@ -5,10 +5,8 @@ use super::Found;
 use vramlab_units::show::{number, with_unit};
 use vramlab_units::{Lang, Text};
 
-pub const LINE: Text =
-    Text::new("数轴：格点在上，块里的值在下", "The line: the format's numbers above, the block's values below");
-pub const PLOT: Text =
-    Text::new("按大小：横线是格点，每列一个值", "By magnitude: lines are the format's numbers, a column is a value");
+pub const LINE: Text = Text::new("数轴：格点在上，块里的值在下", "The format's numbers, values below");
+pub const PLOT: Text = Text::new("按大小：横线是格点，每列一个值", "By size: lines are the format's numbers");
 pub const HOW: Text = Text::new(
     "拖右边的把手，或按上下键改离群值；左右键走到别的值。",
     "Drag the handle at the right, or press up and down, for the outlier; left and right walk along the values.",
