@@ -14,9 +14,13 @@ pub struct Stage {
     pub time_secs: f64,
 }
 
-/// The view with the asset that it asks for, as the page brings it.
+/// Files that a figure may ask for, one after the other.
+const MOST_FILES: usize = 8;
+
+/// The view with the assets that it asks for, as the page brings them.
 pub fn fed(mut view: Box<dyn View>) -> Box<dyn View> {
-    if let Some(path) = view.wants() {
+    for _ in 0..MOST_FILES {
+        let Some(path) = view.wants() else { break };
         let place = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
         let bytes = std::fs::read(place).map_err(|error| error.to_string());
         view.take(bytes.as_deref().map_err(Clone::clone));
