@@ -63,11 +63,7 @@ impl Source<'_> {
 pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, figure: Source<'_>, actions: &mut Vec<Action>) {
     let tokens = app.tokens().clone();
     let lang = app.lang();
-    let held_for = match figure {
-        Source::Author(_) => veil::holds_figure(app, chapter, step),
-        Source::Visualizer(_) => None,
-    };
-    if let Some(predict) = held_for {
+    if let Some(predict) = veil::holds_figure(app, chapter, step) {
         widgets::card(ui, &tokens, |ui| {
             widgets::card_header(ui, &tokens, step.title.get(lang), "", |_| {});
             prose::markdown_ui(app, ui, &chapter.id, figure.text(), actions);

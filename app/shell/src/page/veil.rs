@@ -28,8 +28,7 @@ pub fn open_question<'c>(app: &App, chapter: &'c Chapter, step: &'c Step) -> Opt
     asked(chapter, step).find(|predict| app.answer(&chapter.id, &predict.id).is_none())
 }
 
-/// The prediction for which an author's figure is held back. Once the figure has been read, or the reader has asked for
-/// it, it stays.
+/// The prediction for which a figure is held back. Once the figure has been read, or the reader has asked for it, it stays.
 pub fn holds_figure<'c>(app: &mut App, chapter: &'c Chapter, step: &'c Step) -> Option<&'c Step> {
     let is_free = app.reveals_all
         || app.progress.is_done(&chapter.id, &step.id)
