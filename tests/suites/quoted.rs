@@ -216,6 +216,7 @@ const QUOTES: &[Quote] = &[
     ("25_compression", "cpu_formats/main", "normal", 6.0, 1.0, "11.4"),
     ("25_compression", "cpu_formats/main", "normal", 7.0, 1.0, "9.1"),
     ("25_compression", "cpu_formats/main", "outlier", 7.0, 1.0, "10.9"),
+    ("25_compression", "cpu_formats/main", "weights", 7.0, 1.0, "9.4"),
     ("25_compression", "cpu_topk/main", "dropped", 2000.0, 1.0, "14"),
     ("25_compression", "cpu_topk/main", "feedback", 2000.0, 1.0, "0.008"),
     ("25_compression", "exponent_histogram/main", "measured", 0.0, 1.0, "2.545"),
