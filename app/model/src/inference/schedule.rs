@@ -17,9 +17,10 @@ const MAX_REQUESTS: usize = 4_096;
 /// Output tokens of all requests together: what a question may cost.
 pub(crate) const MAX_WORK: u64 = 2_000_000;
 
-/// Requests of a text field; on one line they are apart by blanks.
+/// Requests of a text field; on one line they are apart by blanks, unless commas say that it is a line of a file.
 pub fn requests(text: &str) -> Result<Vec<Request>, FieldError> {
-    let lines = if text.contains('\n') || !text.contains(':') { text.to_owned() } else { text.replace(' ', "\n") };
+    let lines =
+        if text.contains(['\n', ',']) || !text.contains(':') { text.to_owned() } else { text.replace(' ', "\n") };
     let requests = vramlab_serve::request::read(&lines).map_err(|problem| serving(&problem, &[]))?;
     check_work(&requests, "requests")?;
     Ok(requests)
@@ -213,5 +214,8 @@ mod tests {
         let lines =
             crate::eval("schedule", &question(&json!({"requests": "arrival,prompt,output\n0,4,x"}))).unwrap_err();
         assert!(lines.to_string().contains("line 2: output = x"), "{lines}");
+        // A line of a file alone: the blank belongs to its clock time. One request of 6 tokens takes 6 steps.
+        let clock = ask(&json!({"requests": "2023-11-16 18:17:03.9,4,6"}));
+        assert_eq!((&clock["steps"], &clock["done"]), (&json!(6), &json!([6])));
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::fields::{answer, number};
 use crate::registry::Model;
-use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text};
+use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text, Value};
 
 pub struct ToldNumbers;
 
@@ -56,8 +56,10 @@ impl Model for ToldNumbers {
             gb("kv_request_gb", "一个请求的缓存", "Cache of a request"),
             gb("kv_gb", "所有请求的缓存", "Cache of all requests"),
             gb("told_sum_gb", "报的各项之和", "Sum of what was told"),
-            gb("told_gap_gb", "和 − 读数；不为 0 就对不上", "Sum less what was shown; anything but 0 does not add up"),
-            FieldSpec::new("adds_up", "", FieldKind::Bool, Text::new("对得上，差在 1 GB 内", "Adds up within 1 GB")),
+            gb("told_gap_gb", "和 − 读数；不为 0 就对不上", "Sum less what was shown; anything but 0 does not add up")
+                .optional(),
+            FieldSpec::new("adds_up", "", FieldKind::Bool, Text::new("对得上，差在 1 GB 内", "Adds up within 1 GB"))
+                .optional(),
             FieldSpec::num(
                 "told_kv_requests",
                 "1",
@@ -78,14 +80,16 @@ impl Model for ToldNumbers {
         let sizes = ["layers", "kv_heads", "head_dim", "tokens"].map(|key| args.uint(key) as f64);
         let request = 2.0 * args.num("kv_bytes") * sizes.iter().product::<f64>() / 1e9;
         let sum = told_weights + told_activations + told_kv + told_other;
+        // Without a ledger and a reading there is nothing to hold against each other.
+        let gap = (sum > 0.0 && used > 0.0).then_some(sum - used);
         let room = args.num("card_gb") * USED * args.uint("cards_used") as f64 - weights;
         Ok(answer([
             ("weights_gb", number(weights)),
             ("kv_request_gb", number(request)),
             ("kv_gb", number(request * args.uint("requests") as f64)),
             ("told_sum_gb", number(sum)),
-            ("told_gap_gb", number(sum - used)),
-            ("adds_up", ((sum - used).abs() <= 1.0).into()),
+            ("told_gap_gb", gap.map_or(Value::Null, number)),
+            ("adds_up", gap.map_or(Value::Null, |gap| (gap.abs() <= 1.0).into())),
             ("told_kv_requests", number(told_kv / request)),
             ("room_gb", number(room)),
             ("fits_requests", ((room.max(0.0) / request).floor() as i64).min(1 << 53).into()),
@@ -97,7 +101,7 @@ impl Model for ToldNumbers {
 mod tests {
     use super::*;
     use crate::fields::testing::question;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn ask(more: Value) -> Map {
         let mut given = question(&serde_json::from_str(ToldNumbers::EXAMPLE).unwrap());
@@ -120,5 +124,16 @@ mod tests {
         assert_eq!((&eight["weights_gb"], &eight["fits_requests"]), (&json!(13), &json!(27)));
         assert!((eight["kv_gb"].as_f64().unwrap() - 26.843_545_6).abs() < 1e-9);
         assert_eq!(ask(json!({"cards_used": 4}))["fits_requests"], 140);
+    }
+
+    /// What nobody told is not checked; 26 + 8 + 4 and a reading of 38 agree.
+    #[test]
+    fn nothing_told_is_nothing_checked() {
+        let silent = question(&json!({"params_b": 13, "layers": 40, "kv_heads": 40}));
+        let got = crate::eval("told_numbers", &silent).unwrap();
+        assert_eq!((&got["told_gap_gb"], &got["adds_up"]), (&Value::Null, &Value::Null));
+        assert_eq!(ask(json!({"told_used_gb": 0}))["adds_up"], Value::Null);
+        let exact = ask(json!({"told_other_gb": 0}));
+        assert_eq!((&exact["told_gap_gb"], &exact["adds_up"]), (&json!(0), &json!(true)));
     }
 }

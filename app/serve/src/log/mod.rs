@@ -111,6 +111,10 @@ pub fn read(text: &str) -> Result<Log, Problem> {
         }
     }
     if log.found.is_empty() {
+        if let Some(idx) = text.lines().position(has_endless_number) {
+            let en = "the number has more than 18 digits; no block, token or byte count of a card does";
+            return Err(Problem::new("log", "这个数超过 18 位，卡上的块、token、字节都没有这么多", en).at(idx + 1));
+        }
         return Err(Problem::new(
             "log",
             "没有认出任何一行；这里读 vLLM、SGLang、TensorRT-LLM 的启动日志，例如 “GPU KV cache size: 178,880 tokens”",
@@ -181,13 +185,34 @@ fn read_line(line: &str, number: usize, found: &mut Vec<Found>) {
     }
 }
 
+/// A known wording before a number of more digits than anything on a card can have.
+fn has_endless_number(line: &str) -> bool {
+    let lower = clean(line).to_ascii_lowercase();
+    let n_digits = |at: usize| lower[at..].chars().take_while(char::is_ascii_digit).count();
+    let known = PATTERNS.iter().filter(|pattern| pattern.with.iter().all(|word| lower.contains(word)));
+    known.filter_map(|pattern| pattern.find(&lower)).any(|at| n_digits(at) > 18)
+}
+
+/// Commas and underscores part groups of three, the first of one to three: `178,880`, and not `1,2,3,,4`.
+fn is_grouped(digits: &str) -> bool {
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut groups = whole.split([',', '_']);
+    let first = groups.next().unwrap_or_default();
+    let n_first = first.len();
+    !fraction.contains([',', '_'])
+        && (n_first == whole.len() || (1..=3).contains(&n_first))
+        && groups.all(|group| group.len() == 3)
+}
+
 fn one(pattern: &Pattern, line: &str, at: usize, number: usize) -> Option<Found> {
     let text = line.get(at..)?;
     let digits: String =
         text.chars().take(30).take_while(|c| c.is_ascii_digit() || matches!(c, ',' | '.' | '_')).collect();
     let digits = digits.trim_end_matches([',', '.', '_']);
-    let plain = digits.replace([',', '_'], "");
-    let value: f64 = plain.parse().ok().filter(|value: &f64| *value < 1e18)?;
+    let plain = Some(digits).filter(|digits| is_grouped(digits))?.replace([',', '_'], "");
+    // No request is 0 tokens long.
+    let is_possible = |value: &f64| *value < 1e18 && (pattern.key != Key::MaxLen || *value > 0.0);
+    let value: f64 = plain.parse().ok().filter(is_possible)?;
     let decimals = plain.split_once('.').map_or(0, |(_, part)| part.len() as i32);
     let unit: String = text[digits.len()..].trim_start().chars().take_while(char::is_ascii_alphabetic).collect();
     let (factor, says_gb) = pattern.key.unit().factor(&unit, pattern.engine)?;

@@ -208,6 +208,13 @@ fn hostile_logs() {
     assert!(read(&format!("\u{1b}[{}", "0;".repeat(10_000))).is_err());
     let odd = read("GPU KV cache size: 1.2.3 tokens\nGPU KV cache size: 7, tokens").unwrap();
     has(&odd, Key::Tokens, 7.0);
+    // Groups are of three; a request of no tokens is none; a count of 23 digits is told apart from an unknown wording.
+    assert!(read("GPU KV cache size: 1,2,3,,4 tokens").is_err());
+    has(&read("GPU KV cache size: 1,2,3,,4 tokens\n# GPU blocks: 1_234_567").unwrap(), Key::GpuBlocks, 1_234_567.0);
+    assert!(read("GPU KV cache size: 1234,567 tokens").is_err());
+    assert!(read("Maximum concurrency for 0 tokens per request: infx").is_err());
+    let endless = read(&format!("hello\n# GPU blocks: {}", "9".repeat(23))).unwrap_err().to_string();
+    assert!(endless.starts_with("line 2: ") && endless.contains("18 digits"), "{endless}");
     let zero = read("GPU KV cache size: 0 tokens\nMaximum concurrency for 0 tokens per request: 0.00x\nAvailable KV cache memory: 0 GiB").unwrap();
     assert!(explain(&zero).iter().all(|check| !check.agrees()) && zero.bytes_per_token().is_none());
     let many = read(&format!("GPU KV cache size: 8 tokens\n{}", "what is this\n".repeat(5_000))).unwrap();
