@@ -108,7 +108,7 @@ export async function faults(stage) {
   });
   await stage.check("B8: at 320 px the page is one column", async () => {
     await fresh(stage, async (page) => {
-      await stage.open(page, `/ch/${CHAPTER}/step/sectors`);
+      await stage.open(page, `/ch/${CHAPTER}/step/sectors?stride_elems=2`);
       await stage.until(page, (state) => state?.figures?.[`${CHAPTER}/sectors`], "the figure");
       equal(await page.evaluate(() => document.documentElement.scrollWidth), 320, "width of the document");
       await stage.picture(page, "chapter-320");

@@ -11,7 +11,7 @@ export async function pictures(stage) {
       for (const theme of ["light", "dark"]) {
         const { page, context } = await stage.visitor({ context: { viewport: { width, height }, colorScheme: theme } });
         for (const lang of ["zh", "en"]) {
-          await stage.open(page, `/ch/${CHAPTER}/step/sectors?lang=${lang}`);
+          await stage.open(page, `/ch/${CHAPTER}/step/sectors?stride_elems=2&lang=${lang}`);
           const wanted = (state) => state?.lang === lang && state.figures?.[`${CHAPTER}/sectors`];
           const state = await stage.until(page, wanted, `${lang} ${theme}`);
           assert(state.is_dark === (theme === "dark"), `${theme} was asked for`);

@@ -119,10 +119,11 @@ impl StepStates {
         self.0.iter().map(|(id, state)| (id.as_str(), state))
     }
 
-    /// A link brought parameters for the figure at a step.
+    /// A link brought parameters for the figure at a step: whoever sent it wants this state seen.
     pub fn open_with(&mut self, chapter: &str, step: &str, params: &Map) {
         let state = self.get(chapter, step);
         state.wanted = Some(params.clone());
+        state.is_unveiled = true;
         state.view = None;
     }
 
