@@ -1,4 +1,5 @@
-//! The sixteen bit lanes of a bfloat16 tensor: how many bits of news each lane, field and byte holds, and what LZ4 makes of it.
+//! The sixteen bit lanes of a bfloat16 tensor: how many bits of information each lane, field and byte holds, and what
+//! LZ4 makes of it.
 //!
 //! Question: what the tensor holds, how many values, seed. Answer: entropies of lanes and fields, ratios that they allow, what
 //! LZ4 really gives. Assumption: independent values; a ceiling is for a codec that takes those parts apart. Rules and source:
@@ -18,7 +19,7 @@ pub const TENSORS: &[&str] = &["bf16_normal", "bf16_relu", "bf16_int8", "bf16_sp
 
 impl Model for BitLanes {
     const ID: &'static str = "bit_lanes";
-    const TITLE: Text = Text::new("十六位里哪几位有消息", "Which of sixteen bits hold news");
+    const TITLE: Text = Text::new("十六位里哪几位有信息", "Which of sixteen bits carry information");
     const ASSUMES: Text = Text::new(
         "各值互不相关；上限是对把各部分分开编码的编码器说的。",
         "Independent values; ceilings are for a codec that takes those parts one by one.",

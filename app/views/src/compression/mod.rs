@@ -1,4 +1,4 @@
-//! Figures of chapter 25: which bits hold news, the numbers of a short format, the debt of a sparse gradient, the links on
+//! Figures of chapter 25: which bits carry information, the numbers of a short format, the debt of a sparse gradient, the links on
 //! which packing pays. Each is a question, a model's answer and a picture; the models are `vramlab_model::inference`.
 
 pub mod bit_lanes;

@@ -1,4 +1,5 @@
-//! Sixteen bit lanes of a bfloat16 tensor, how much news each holds, the ceiling that follows, and codecs beside it.
+//! Sixteen bit lanes of a bfloat16 tensor, how much information each holds, the ceiling that follows, and codecs beside
+//! it.
 //!
 //! `paint.rs` is the picture, `words.rs` the sentences. All numbers are model `bit_lanes`'; LZ4 is really run there.
 
@@ -106,7 +107,7 @@ impl BitLanes {
         let lz4 = answer.num("lz4_ratio");
         let verdict = if lz4 < 1.0 { Verdict::Bad } else { Verdict::Neutral };
         vec![
-            KeyNumber::new(Text::new("16 位里的消息", "news in 16 bits"), with_unit(answer.num("field_bits"), "bit"))
+            KeyNumber::new(Text::new("16 位里的信息", "needed of 16 bits"), with_unit(answer.num("field_bits"), "bit"))
                 .exact(exact("field_bits")),
             KeyNumber::new(Text::new("指数的熵", "exponent"), with_unit(answer.num("exponent_bits"), "bit"))
                 .exact(exact("exponent_bits")),
@@ -151,7 +152,7 @@ impl View for BitLanes {
 
 impl Visualizer for BitLanes {
     const ID: &'static str = "bit_lanes";
-    const TITLE: Text = Text::new("十六条位道里的消息", "News in sixteen bit lanes");
+    const TITLE: Text = Text::new("十六位里的信息", "Information in sixteen bits");
 
     fn fields() -> Vec<FieldSpec> {
         let tensors = FieldKind::Choice { options: TENSORS.map(|(id, _)| id).into_iter().map(Into::into).collect() };

@@ -126,7 +126,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Sixteen bits as one bar: news, and what can be left out.
+    /// Sixteen bits as one bar: information, and what can be left out.
     fn budget(&self, fields: &[f64; 3]) {
         let Self { painter, tokens, geometry, lang, answer, .. } = self;
         let bar = geometry.bar;

@@ -7,7 +7,7 @@ use vramlab_units::{Lang, Text};
 
 const FIELDS: [Text; 3] = [Text::new("符号", "sign"), Text::new("指数", "exponent"), Text::new("尾数", "mantissa")];
 
-/// A field's news, in full and in short.
+/// A field's information, in full and in short.
 pub fn bracket(field: usize, bits: f64, of: usize, lang: Lang) -> (String, String) {
     let short = match lang {
         Lang::Zh => format!("{bits:.2} / {of}"),
@@ -18,8 +18,8 @@ pub fn bracket(field: usize, bits: f64, of: usize, lang: Lang) -> (String, Strin
 
 pub fn budget(bits: f64, lang: Lang) -> String {
     match lang {
-        Lang::Zh => format!("16 位里有 {bits:.2} 位消息"),
-        Lang::En => format!("{bits:.2} of 16 bits are news"),
+        Lang::Zh => format!("16 位里有 {bits:.2} 位信息"),
+        Lang::En => format!("{bits:.2} of 16 bits are needed"),
     }
 }
 
@@ -71,11 +71,11 @@ pub fn finding(tensor: &str, answer: &Answer, lang: Lang) -> String {
     let (exponent, plain, split) = (of("exponent_bits"), of("lz4_ratio"), of("split_lz4_ratio"));
     match lang {
         Lang::Zh => format!(
-            "{tensor}：指数 8 位只有 {exponent:.2} 位消息，16 位合计 {:.2}，压缩比最多 {ceiling}；LZ4 得到 {plain:.3}，拆开字节后 {split:.3}。",
+            "{tensor}：指数 8 位里有 {exponent:.2} 位信息，16 位合计 {:.2}，压缩比最多 {ceiling}；LZ4 得到 {plain:.3}，拆开字节后 {split:.3}。",
             of("field_bits")
         ),
         Lang::En => format!(
-            "{tensor}: 8 bits of exponent hold {exponent:.2} bits of news, all 16 hold {:.2}, so {ceiling} times at best; LZ4 gets {plain:.3}, and {split:.3} after the split.",
+            "{tensor}: 8 bits of exponent hold {exponent:.2} bits of information, all 16 hold {:.2}, so a ratio of {ceiling} at best; LZ4 gets {plain:.3}, and {split:.3} after the split.",
             of("field_bits")
         ),
     }

@@ -7,7 +7,7 @@ use vramlab_units::{Lang, Text};
 
 pub const HOW: Text = Text::new(
     "拖动圆点，或用方向键。线以上：先传后解也赚；线以下：亏。空心圈是边传边解。",
-    "Drag the dot, or use arrow keys. Above a line packing pays even one after the other, below it does not. Hollow: at the same time.",
+    "Drag the dot, or use arrow keys. Above a line packing pays even when unpacked after the transfer, below it does not. Hollow: overlapped.",
 );
 
 pub const GAINS: Text = Text::new("快几倍", "How many times as fast");
