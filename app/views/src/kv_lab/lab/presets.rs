@@ -68,7 +68,7 @@ pub const PRESETS: [Preset; 8] = [
     SERVE,
     Preset {
         id: "tight",
-        label: Text::new("三个请求、五块：谁让出", "three requests, five blocks: who gives way"),
+        label: Text::new("三个请求、五块：谁让位", "three requests, five blocks: who gives way"),
         text: "0 4 6\n0 4 6\n0 4 6",
         max_seqs: 3,
         block_tokens: 4,
@@ -98,7 +98,7 @@ pub const PRESETS: [Preset; 8] = [
     },
     Preset {
         id: "beam",
-        label: Text::new("分叉太多：最新的让出", "too many forks: the newest gives way"),
+        label: Text::new("分叉太多：最新的让位", "too many forks: the newest gives way"),
         machine: Machine::Script(Form::Counts),
         text: "a:22 b=a c=a d=a a+4 b+4 c+4 d+4 a+8 b+8 -a",
         block_tokens: 8,

@@ -254,7 +254,8 @@ impl ServeTimeline {
 /// Some rows of the table: continuous, static.
 fn part_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, id: &str, rows: &[(Text, [String; 2])]) {
     let note = |text: &str, color| RichText::new(text).font(tokens.font(Type::Note)).color(color);
-    let heads = [Text::new("延迟以步计", "in steps"), Text::new("连续", "continuous"), Text::new("静态", "static")];
+    let what = if id == "occupancy" { Text::new("占用", "in use") } else { Text::new("延迟以步计", "in steps") };
+    let heads = [what, Text::new("连续", "continuous"), Text::new("静态", "static")];
     let most = (ui.available_width() * 0.44).clamp(tokens.px(96.0), tokens.px(150.0));
     ui.vertical(|ui| {
         ui.spacing_mut().interact_size.y = 0.0;

@@ -17,8 +17,8 @@ pub const SKIP: Text = Text::new("不猜，直接算", "Compute without a guess"
 pub const HINT: Text = Text::new("把指针放到账的一段上。", "Rest the pointer on a part of a ledger.");
 pub const HIDDEN: Text = Text::new("先猜，再算", "guess first");
 pub const LIMITS: Text = Text::new(
-    "一成显存不动；激活和上下文没有另扣，所以是上限。权重 4 张卡均分。",
-    "A tenth of each card is left alone; activations and context are not taken off beside it, so this is an upper bound. Four cards share the weights.",
+    "一成显存不动；激活和上下文没有另扣，所以是上限。用到几张卡，就几张均分。",
+    "A tenth of each card is left alone; activations and context are not taken off beside it, so this is an upper bound. The cards that are used share the weights.",
 );
 pub const PARTS: [Text; 5] = [
     Text::new("权重", "weights"),

@@ -18,7 +18,7 @@ use vramlab_units::show::number;
 use vramlab_units::{Args, FieldError, FieldSpec, Lang, Map, Text};
 
 const BATCH: Text = Text::new("批", "Batch");
-const KNEE: Text = Text::new("拐点（token）", "Knee (tokens)");
+const KNEE: Text = Text::new("拐点（token）", "Bend (tokens)");
 
 /// See the module's docs.
 pub struct Speculation {
