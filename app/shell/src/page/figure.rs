@@ -194,10 +194,10 @@ fn header_ui(
     actions: &mut Vec<Action>,
 ) {
     let lang = app.lang();
-    let term = figure.title(lang.other());
-    let title = match step.title.get(lang) {
-        "" => figure.title(lang),
-        title => title,
+    let (title, term) = match (step.title.get(lang), &figure) {
+        ("", _) => (figure.title(lang), figure.title(lang.other())),
+        (title, Source::Visualizer(_)) => (title, step.title.get(lang.other())),
+        (title, Source::Author(_)) => (title, ""),
     };
     widgets::card_header(ui, tokens, title, term, |ui| {
         let state = app.steps.get(&chapter.id, &step.id);

@@ -254,7 +254,10 @@ impl Scene<'_> {
         let font = tokens.font(Type::Small);
         let text = words::ONCE.get(*lang);
         let wide = ink::text_width(painter, text, font.clone());
-        let at = pos2(x + tokens.px(5.0), bar.center().y);
+        let gap = tokens.px(5.0);
+        // Words that would break the end of the dashed frame stand behind it.
+        let is_inside = x + 2.0 * gap + wide < bar.right();
+        let at = pos2(if is_inside { x } else { x.max(bar.right()) } + gap, bar.center().y);
         if at.x + wide < geometry.meters.right() {
             ink::text_on(painter, at, Align2::LEFT_CENTER, text, font, tokens.ink, tokens.surface);
         }
