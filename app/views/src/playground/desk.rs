@@ -87,10 +87,6 @@ impl Desk {
         self.outcome.is_some() && self.judged != self.source
     }
 
-    pub fn is_solved(&self) -> bool {
-        matches!(&self.outcome, Some(Ok(tried)) if tried.is_solved())
-    }
-
     pub fn is_changed(&self) -> bool {
         self.source != self.start
     }
