@@ -70,17 +70,22 @@ impl State {
         self.holders.iter().filter(|n| **n > 0).count() as u32
     }
 
-    /// Slots without a token: Σ (blocks · size − tokens) over the tables.
+    /// Slots of the used blocks without a token. A shared block counts once, with the most tokens that a table has in it.
     pub fn waste(&self) -> u64 {
-        self.sequences
-            .iter()
-            .map(|one| waste(one.blocks.len() as u64, one.tokens.into(), self.block_tokens.into()))
-            .sum()
+        let mut filled = vec![0_u32; self.holders.len()];
+        for one in &self.sequences {
+            for (before, block) in (0_u32..).zip(&one.blocks) {
+                let tokens = one.tokens.saturating_sub(before.saturating_mul(self.block_tokens)).min(self.block_tokens);
+                let most = &mut filled[*block as usize];
+                *most = tokens.max(*most);
+            }
+        }
+        self.slots() - filled.into_iter().map(u64::from).sum::<u64>()
     }
 
-    /// Slots that the tables hold, a shared block in each of them.
+    /// Slots of the used blocks, a shared one counted once.
     pub fn slots(&self) -> u64 {
-        self.sequences.iter().map(|one| one.blocks.len() as u64 * u64::from(self.block_tokens)).sum()
+        u64::from(self.used_blocks()) * u64::from(self.block_tokens)
     }
 
     fn play(&mut self, change: Change) {

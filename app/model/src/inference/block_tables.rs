@@ -26,7 +26,14 @@ pub fn play(script: &str, block_tokens: u32, n_blocks: u32) -> Result<(Tables, V
             let cut: String = word.chars().take(20).collect();
             FieldError::conflict("script", format!("\"{cut}\" is none of NAME:TOKENS, NAME+TOKENS, NAME=OTHER, -NAME"))
         };
-        let count = |text: &str| text.parse::<u32>().ok().filter(|n| *n <= MAX_STEP).ok_or_else(bad);
+        let count = |text: &str| match text.parse::<u32>() {
+            Ok(n) if n <= MAX_STEP => Ok(n),
+            _ if text.is_empty() || !text.bytes().all(|c| c.is_ascii_digit()) => Err(bad()),
+            _ => Err(FieldError::conflict(
+                "script",
+                format!("too many tokens in a step, at most {MAX_STEP} are allowed"),
+            )),
+        };
         let find = |known: &BTreeMap<String, u32>, name: &str| {
             let unknown = || FieldError::conflict("script", format!("there is no sequence {name}"));
             known.get(name).copied().ok_or_else(unknown)
@@ -83,7 +90,7 @@ impl Model for BlockTables {
         vec![
             count("used_blocks", "1", "用着的物理块", "Physical blocks in use"),
             count("free_blocks", "1", "空闲块", "Free blocks"),
-            count("slots", "token", "各表的槽位，共享的每表都算", "Slots of the tables, a shared one in each"),
+            count("slots", "token", "用着的块的槽位，共享的算一次", "Slots of the used blocks, a shared one once"),
             count("waste", "token", "没有 token 的槽位", "Slots without a token"),
             FieldSpec::num("waste_share", "1", 0.0, 1.0, Text::new("浪费的比例", "Share that is wasted")),
             count("copies", "1", "写时复制的次数", "Copies on write"),
@@ -139,8 +146,11 @@ mod tests {
         }
         assert_eq!(ask("a:100 b:250 c:7 d:16")["waste_share"], 0.0675);
         let refused = |script: &str| crate::eval("block_tables", &question(&json!({"script": script}))).unwrap_err();
-        for script in ["b=a", "a", "-x", "a:1 a:2", "a:x", "a:1 -a a+1", ":3"] {
+        for script in ["b=a", "a", "-x", "a:1 a:2", "a:x", "a:1 -a a+1", ":3", "a:"] {
             assert_eq!(refused(script).field(), "script", "{script}");
+        }
+        for script in ["a:99999999999999999999", "a:1 a+1048577"] {
+            assert!(refused(script).to_string().contains("too many tokens in a step, at most 1048576"), "{script}");
         }
     }
 
@@ -149,5 +159,17 @@ mod tests {
         let given = json!({"block_tokens": 4, "pool_blocks": 8, "script": "a:6 b=a b+1 a+3"});
         let got = crate::eval("block_tables", &question(&given)).unwrap();
         assert_eq!((&got["tables"], &got["copies"]), (&json!("a[0 1 3] b[0 2]"), &json!(1)));
+    }
+
+    /// Counted on paper. Blocks 0, 1, 2 are full and shared by three; the last of a holds 2 of 4, those of b and c hold 3.
+    #[test]
+    fn a_shared_block_counts_once() {
+        let ask = |script: &str| {
+            let given = json!({"block_tokens": 4, "pool_blocks": 8, "script": script});
+            let got = crate::eval("block_tables", &question(&given)).unwrap();
+            ["used_blocks", "slots", "waste"].map(|key| got[key].as_u64().unwrap())
+        };
+        assert_eq!(ask("a:14 b=a c=a b+1 c+1"), [6, 24, 4]);
+        assert_eq!(ask("a:14 b=a c=a"), [4, 16, 2]);
     }
 }

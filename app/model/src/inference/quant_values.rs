@@ -1,7 +1,7 @@
 //! Numbers as integers with a scale, code by code, and what was lost.
 //!
 //! Question: values, rows, bits, scheme, group. Answer: codes, scales, zero points, the numbers that come back, errors.
-//! Rules and source: `vramlab_codec::int`. Errors: rows or groups that do not divide, by name; numbers that are not finite.
+//! Rules and source: `vramlab_codec::int`. Errors: rows or groups that do not divide, by name; numbers that are not finite or too small.
 
 use super::{coding, ints, join, list, numbers, shown, text};
 use crate::fields::{answer, choice, chosen, number};
@@ -11,6 +11,9 @@ use vramlab_codec::int::{Grouping, Scheme, quantise};
 use vramlab_units::{Args, FieldError, FieldSpec, Map, Text, Value};
 
 pub struct QuantValues;
+
+/// Smaller numbers have scales, or squares of errors, that a double cannot hold in full.
+const LEAST: f64 = 1e-20;
 
 impl Model for QuantValues {
     const ID: &'static str = "quant_values";
@@ -51,6 +54,9 @@ impl Model for QuantValues {
 
     fn run(args: &Args) -> Result<Map, FieldError> {
         let values = numbers(args, "values")?;
+        if values.iter().any(|x| *x != 0.0 && x.abs() < LEAST) {
+            return Err(FieldError::conflict("values", format!("each number must be 0 or at least {LEAST:e} in size")));
+        }
         let scheme = if args.text("scheme") == "symmetric" { Scheme::Symmetric } else { Scheme::Asymmetric };
         let grouping = match args.uint("group") {
             0 => Grouping::Tensor,
@@ -95,6 +101,8 @@ mod tests {
         let refused = |given: Value| crate::eval("quant_values", &question(&given)).unwrap_err().field().to_owned();
         assert_eq!(refused(json!({"values": "1 2 3", "group": 2})), "group");
         assert_eq!(refused(json!({"values": "1 nan"})), "values");
+        assert_eq!(refused(json!({"values": "1e-320 5e-324"})), "values");
+        assert_eq!(ask(json!({"values": "1e-20 -2e-20 0"}))["codes"], json!([64, -127, 0]));
         assert_eq!(refused(json!({"values": "1 2", "bits": 6})), "bits");
         assert_eq!(refused(json!({"values": "1 2 3", "rows": 2})), "rows");
     }
