@@ -27,7 +27,23 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("train", &["units"]),
     ("gpu", &["units", "alloc", "codec", "model", "trace", "train", "serve"]),
     ("kit", &["units"]),
-    ("views", &["units", "model", "trace", "lesson", "alloc", "ledger", "modelfile", "serve", "snapshot", "profile", "gpu", "kit"]),
+    (
+        "views",
+        &[
+            "units",
+            "model",
+            "trace",
+            "lesson",
+            "alloc",
+            "ledger",
+            "modelfile",
+            "serve",
+            "snapshot",
+            "profile",
+            "gpu",
+            "kit",
+        ],
+    ),
     (
         "shell",
         &[

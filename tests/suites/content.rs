@@ -375,11 +375,26 @@ const STATED_ERROR: &[(&str, &str, f64, &str)] = &[
     ("methodology/ranges", "ranges", 0.25, "the profiler's own work is no straight line"),
     ("cpu_small_training/time", "block", 0.40, "four small parts run faster than one large; the cause is open"),
     ("cpu_methodology/main", "sum", 0.25, "figures of a common core"),
-    ("cpu_codecs/net", "zstd_split", 0.25, "the largest 1 % of a gradient stand in clusters; the model's are scattered"),
+    (
+        "cpu_codecs/net",
+        "zstd_split",
+        0.25,
+        "the largest 1 % of a gradient stand in clusters; the model's are scattered",
+    ),
     ("cpu_codecs/net", "lz4_split", 0.60, "as above"),
     ("cpu_codecs/speed", "encode", 0.30, "figures of a common core"),
-    ("cpu_ptq_qat/ledger", "net", 0.25, "one seed beside the average of three; a net that is pruned and not tuned varies most"),
-    ("cpu_formats/main", "weights", 0.60, "the model has normal values; weights that began evenly spread end at two or three σ"),
+    (
+        "cpu_ptq_qat/ledger",
+        "net",
+        0.25,
+        "one seed beside the average of three; a net that is pruned and not tuned varies most",
+    ),
+    (
+        "cpu_formats/main",
+        "weights",
+        0.60,
+        "the model has normal values; weights that began evenly spread end at two or three σ",
+    ),
 ];
 
 /// Effects that do not show on the recorded card, on purpose: the chapter explains what hides them.

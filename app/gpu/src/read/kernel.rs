@@ -195,8 +195,7 @@ fn buffer_name(
         item.doc.problem("bad-fill", node.span(), what, None);
     }
     if kind == WithKind::Input && is_blank {
-        let what =
-            format!("{field}: \"{name}\" is an input, so its fill must be random, shuffled or one of unit_*");
+        let what = format!("{field}: \"{name}\" is an input, so its fill must be random, shuffled or one of unit_*");
         item.doc.problem("bad-fill", node.span(), what, None);
     }
     name
