@@ -10,7 +10,7 @@ pub const ROW: Text = Text::new(
 );
 pub const ROW_SHORT: Text = Text::new("权重（σ）与码的范围", "weights (σ), range of codes");
 pub const BITS_SHORT: Text = Text::new("位/权重", "bits a weight");
-pub const ERROR: Text = Text::new("均方根误差，σ（虚线：都不拉）", "RMS error in σ (dashed: untouched)");
+pub const ERROR: Text = Text::new("均方根误差，σ（虚线：没有离群值时）", "RMS error in σ (dashed: no outlier)");
 pub const BITS: Text = Text::new("每个权重的位数，含 16 位缩放", "bits a weight, with a 16-bit scale a group");
 pub const HINT: Text = Text::new(
     "抓住任何一个权重上下拉。键盘：← → 选权重，↑ ↓ 拉，0 放回去。",
@@ -66,11 +66,12 @@ pub fn finding(question: &Question, answer: &Answer, lang: Lang) -> String {
     let point = answer.point(question.group);
     let (bits, rms) = (with_unit(point.bits, "bit"), number(point.rms));
     let blown = answer.blow_up(question.group);
-    let name = group(question.group, lang);
+    let of = if lang == Lang::Zh && question.group != N as u64 { " 个" } else { "" };
+    let name = group(question.group, lang) + of;
     let Some(outlier) = question.outlier else {
         return match lang {
             Lang::Zh => {
-                format!("int{}，一组 {name}：每个权重 {bits}，均方根误差 {rms} σ。还没有离群值。", question.bits)
+                format!("int{}，{name}一组：每个权重 {bits}，均方根误差 {rms} σ。还没有离群值。", question.bits)
             }
             Lang::En => format!(
                 "int{} in groups of {name}: {bits} a weight, an RMS error of {rms} σ. No outlier yet.",
@@ -83,7 +84,7 @@ pub fn finding(question: &Question, answer: &Answer, lang: Lang) -> String {
     let factor = number(blown);
     match lang {
         Lang::Zh => format!(
-            "一个权重拉到 {outlier} σ：一组 {name}，误差变成 {factor} 倍，它那组有 {n_hit} 个权重成了 0；每个权重 {bits}。"
+            "一个权重拉到 {outlier} σ：{name}一组，误差变成 {factor} 倍，它那组有 {n_hit} 个权重成了 0；每个权重 {bits}。"
         ),
         Lang::En => format!(
             "One weight at {outlier} σ, groups of {name}: the error grows {factor}-fold and {n_hit} weights of its group become 0, at {bits} a weight."
