@@ -96,6 +96,8 @@ export async function snapshot(stage) {
   await stage.check("an out-of-memory error that is pasted tells its cause, and every number", async () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await stage.open(page, "/snapshot");
+    // What is pasted while the page is still on its way has no page to go to.
+    await page.waitForFunction(() => window.vramlab.isWhole(), null, { timeout: 60_000 });
     await page.locator("canvas").focus();
     await page.evaluate((text) => navigator.clipboard.writeText(text), OOM);
     await page.keyboard.press("Control+V");
