@@ -21,11 +21,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("snapshot", &["units", "alloc"]),
     ("serve", &["units"]),
     ("codec", &["units"]),
+    ("simt", &["units", "model"]),
     ("profile", &["units"]),
     // The library that the watched program loads; it is built beside ours because desktop names it.
     ("inject", &["profile"]),
     ("train", &["units"]),
-    ("gpu", &["units", "alloc", "codec", "model", "trace", "train", "serve"]),
+    ("gpu", &["units", "alloc", "codec", "model", "trace", "train", "serve", "simt"]),
     ("kit", &["units"]),
     (
         "views",
@@ -38,6 +39,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "ledger",
             "modelfile",
             "serve",
+            "simt",
             "snapshot",
             "profile",
             "gpu",

@@ -55,7 +55,8 @@ fn a_configuration_opens_the_page_of_a_model() {
 /// On a page whose figure takes configurations it is read there: a row of its own, in the address; elsewhere nothing changes.
 #[test]
 fn a_configuration_goes_to_the_figure_of_the_page() {
-    let mut desk = Desk::open("/ch/16_attention/step/picker");
+    // With a parameter: without any, the figure waits for the prediction that it answers.
+    let mut desk = Desk::open("/ch/16_attention/step/picker?requests=4");
     desk.harness.run_ok();
     arrive(&mut desk, "my-model.json", None, &sample("configs/qwen3-32b.json"));
     desk.harness.run_ok();

@@ -185,7 +185,7 @@ impl Scene<'_> {
         let first = self.row.min(rows.saturating_sub(1)).saturating_sub(N_ROWS - 1);
         let font = tokens.font(Type::MonoSmall);
         let columns = ["", "m", "l", "o", "o ÷ l"];
-        let x = |column: usize| geometry.table.left() + geometry.table.width() * [0.1, 0.26, 0.5, 0.75, 1.0][column];
+        let x = |column: usize| geometry.table.left() + geometry.table.width() * [0.12, 0.27, 0.5, 0.75, 1.0][column];
         for (column, name) in columns.iter().enumerate() {
             let at = pos2(x(column), geometry.table_row(0).center().y);
             ink::text(painter, at, Align2::RIGHT_CENTER, *name, font.clone(), tokens.muted);

@@ -67,11 +67,12 @@ pub fn editor_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, source: &mut String, 
     let frame =
         egui::Frame::new().fill(tokens.sunken).corner_radius(tokens.control_corner()).inner_margin(tokens.space.s);
     frame.show(ui, |ui| {
-        egui::ScrollArea::both().max_height(tokens.px(420.0)).id_salt("code").show(ui, |ui| {
+        egui::ScrollArea::vertical().max_height(tokens.px(420.0)).id_salt("code").show(ui, |ui| {
             let gutter = tokens.px(GUTTER);
             let corner = ui.cursor().min;
-            let mut layouter = |ui: &Ui, text: &dyn egui::TextBuffer, _wrap: f32| {
-                let job = coloured(text.as_str(), &font, tokens);
+            let mut layouter = |ui: &Ui, text: &dyn egui::TextBuffer, wrap: f32| {
+                let mut job = coloured(text.as_str(), &font, tokens);
+                job.wrap.max_width = wrap;
                 ui.fonts_mut(|fonts| fonts.layout_job(job))
             };
             let output = ui
@@ -82,7 +83,7 @@ pub fn editor_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, source: &mut String, 
                         .font(font.clone())
                         .frame(egui::Frame::NONE)
                         .desired_rows(ROWS)
-                        .desired_width(f32::INFINITY)
+                        .desired_width(ui.available_width())
                         .char_limit(MOST_TEXT)
                         .layouter(&mut layouter)
                         .show(ui)

@@ -173,7 +173,11 @@ impl View for Playground {
                 Self::buttons_ui(ui, tokens, lang, desk);
                 Self::hints_ui(ui, tokens, lang, desk);
                 ui.add_space(tokens.space.xs);
-                Self::outcome_ui(ui, tokens, lang, desk);
+                let outcome = ui.scope(|ui| Self::outcome_ui(ui, tokens, lang, desk)).response;
+                let figure =
+                    ui.interact(outcome.rect, ui.scope_id().with("outcome"), egui::Sense::focusable_noninteractive());
+                figure::focus_ring(ui, tokens, &figure);
+                figure::speak(&figure, &words::finding(desk, lang), None);
                 ui.add_space(tokens.space.s);
                 if let Some(Ok(tried)) = &desk.outcome {
                     controls::key_numbers(ui, tokens, lang, &numbers(tried));
@@ -196,7 +200,7 @@ impl View for Playground {
 
     fn data(&self) -> DataTable {
         let State::Ready(desk) = &self.state else { return DataTable::default() };
-        let Some(Ok(tried)) = &desk.outcome else { return DataTable::default() };
+        let Some(Ok(tried)) = &desk.outcome else { return goals(desk) };
         let header = words::HEADER.iter().map(|text| text.get(Lang::En).to_owned()).collect();
         DataTable { header, rows: rows(tried, Lang::En).into_iter().map(|row| row.cells.to_vec()).collect() }
     }
@@ -221,6 +225,14 @@ impl View for Playground {
             };
         }
     }
+}
+
+/// What is asked for, before anything was checked.
+fn goals(desk: &Desk) -> DataTable {
+    let bound = |bound: Option<f64>| bound.map(number).unwrap_or_default();
+    let row = |goal: &vramlab_gpu::exercise::Goal| vec![goal.metric.id(), bound(goal.at_most), bound(goal.at_least)];
+    let header = ["metric", "at_most", "at_least"].map(str::to_owned).to_vec();
+    DataTable { header, rows: desk.exercise.goals.iter().map(row).collect() }
 }
 
 fn numbers(tried: &Try) -> Vec<KeyNumber> {

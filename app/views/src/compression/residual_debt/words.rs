@@ -4,13 +4,13 @@ use super::State;
 use vramlab_units::show::{number, with_unit};
 use vramlab_units::{Lang, Text};
 
-pub const EACH: Text = Text::new("每一步的梯度（拖动改它）", "The gradient of every step (drag to change it)");
+pub const EACH: Text = Text::new("每一步的梯度（拖动改它）", "Each step's gradient (drag to change)");
 
 pub fn after(step: usize, lang: Lang) -> String {
     match lang {
         Lang::Zh => format!("{step} 步之后：传出的，加上欠着的"),
-        Lang::En if step == 1 => "After 1 step: what was sent, and what is owed".to_owned(),
-        Lang::En => format!("After {step} steps: what was sent, and what is owed"),
+        Lang::En if step == 1 => "After 1 step: sent, and still owed".to_owned(),
+        Lang::En => format!("After {step} steps: sent, and still owed"),
     }
 }
 

@@ -42,8 +42,8 @@ impl Geometry {
         let row = Rect::from_min_size(pos2(left, origin.y + px(HEAD)), vec2(inner, px(ROW)));
         let line = Rect::from_min_size(pos2(left, row.bottom() + px(HEAD + 10.0)), vec2(inner, px(LINE)));
         let trade = Rect::from_min_size(
-            pos2(left + px(8.0), line.bottom() + px(HEAD + 22.0)),
-            vec2(inner - px(8.0), px(TRADE)),
+            pos2(left + px(22.0), line.bottom() + px(HEAD + 22.0)),
+            vec2(inner - px(22.0), px(TRADE)),
         );
         let rect = Rect::from_min_max(origin, pos2(origin.x + width, trade.bottom() + px(36.0)));
         Self { rect, row, line, trade, is_narrow }
