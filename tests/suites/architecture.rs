@@ -58,6 +58,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "ledger",
             "modelfile",
             "fit",
+            "serve",
             "snapshot",
             "profile",
             "train",
