@@ -87,7 +87,7 @@ fn starts(links: &Links, names: &[String]) -> anyhow::Result<Vec<bool>> {
         ensure!(names.iter().any(|name| name == door), "`{door}` is not in the program: is it inlined or renamed?");
     }
     for part in UNASKED {
-        let is_there = (0..names.len()).any(|node| is_unasked(node, &part));
+        let is_there = (0..names.len()).any(|node| is_unasked(node, part));
         ensure!(is_there, "no large function of the program has `{part}` in its name");
     }
     let is_start =

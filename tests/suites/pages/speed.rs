@@ -24,6 +24,7 @@ fn a_frame_of_ten_thousand_pages() {
 }
 
 /// Frames at rest of the page at a route: prints median, 99th percentile and the first.
+#[expect(clippy::print_stdout, reason = "the times are what this measures")]
 fn measure(what: &str, route: String) {
     let mut still = Still::with_settings(&settings(Lang::Zh, ThemeChoice::Light));
     still.route = Some(route);
