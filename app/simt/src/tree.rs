@@ -231,5 +231,4 @@ pub enum Builtin {
     AtomicCas,
     AtomicOr,
     AtomicAnd,
-    Clock,
 }

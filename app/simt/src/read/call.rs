@@ -97,7 +97,6 @@ fn shape(name: &str) -> Option<(Builtin, Shape)> {
         "atomicCAS" => (B::AtomicCas, Shape::Atomic(2)),
         "atomicOr" => (B::AtomicOr, Shape::Atomic(1)),
         "atomicAnd" => (B::AtomicAnd, Shape::Atomic(1)),
-        "clock64" => (B::Clock, Shape::Of(Scalar::I64, 0)),
         _ => return None,
     })
 }

@@ -18,7 +18,6 @@ impl Block<'_> {
         match builtin {
             B::SyncThreads => self.barrier(expr.at, mask),
             B::SyncWarp | B::Fence => Ok(Vec::new()),
-            B::Clock => Ok(vec![0; self.n]),
             B::ActiveMask => Ok(self.by_warp(mask, |lanes| lanes)),
             B::ShuffleXor | B::ShuffleDown | B::ShuffleUp | B::Shuffle => self.shuffle(builtin, args, expr.at, mask),
             B::Ballot | B::Any | B::All => {
