@@ -112,6 +112,10 @@ fn shared(module: &Module) -> Vec<String> {
     out.into_iter().collect()
 }
 
+fn late_functions(module: &Module) -> HashSet<FunctionId> {
+    module.funcs.iter().map(|function| function.id()).filter(|id| is_late(module, *id)).collect()
+}
+
 fn make_first(
     module: &mut Module,
     called: &[String],
@@ -119,8 +123,7 @@ fn make_first(
     places: &NewPlaces,
     late_data: &[Range<u32>],
 ) -> anyhow::Result<()> {
-    let late: HashSet<FunctionId> =
-        module.funcs.iter().map(|function| function.id()).filter(|id| is_late(module, *id)).collect();
+    let late = late_functions(module);
     keep_places(module, |id| !late.contains(&id))?;
     for (idx, name) in called.iter().enumerate() {
         stand_in(module, id_of(module, name)?, places.table, places.start + idx as u64)?;
@@ -149,8 +152,7 @@ fn make_late(
     places: &NewPlaces,
     late_data: &[Range<u32>],
 ) -> anyhow::Result<()> {
-    let late: HashSet<FunctionId> =
-        module.funcs.iter().map(|function| function.id()).filter(|id| is_late(module, *id)).collect();
+    let late = late_functions(module);
     module.start = None;
     keep_places(module, |id| late.contains(&id))?;
     grow(module, places.table, called.len());
