@@ -7,6 +7,10 @@ use crate::error::RunError;
 use cudarc::nvrtc::sys::{self, nvrtcResult};
 use std::ffi::{CString, c_char};
 
+/// Names that nvcc finds in its headers and NVRTC, which reads none, does not know. The player of kernels knows the same.
+const LIMITS: [&str; 3] =
+    ["INFINITY=__int_as_float(0x7f800000)", "NAN=__int_as_float(0x7fffffff)", "FLT_MAX=3.402823466e+38f"];
+
 /// What was compiled: a cubin, or zero-terminated PTX where this NVRTC does not know the architecture.
 #[derive(Clone, Debug)]
 pub struct Image {
@@ -71,6 +75,7 @@ pub fn compile(name: &str, source: &str, cc: u32, defines: &[String]) -> Result<
             }
         };
         let mut options = vec![format!("--gpu-architecture={arch}"), "--std=c++17".to_owned()];
+        options.extend(LIMITS.iter().map(|limit| format!("--define-macro={limit}")));
         options.extend(defines.iter().map(|define| format!("--define-macro={define}")));
         let bytes = Program::new(name, source)?.compile(&arch, &options, is_exact)?;
         Ok(Image { bytes, arch })
