@@ -7,31 +7,16 @@ that of our kernels: bf16 in [0, 1) in steps of 1/256. `python3 attention.py`, o
 
 import json
 import math
-import statistics
 import sys
 
 import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from timing import median_us
 
 TOKENS = [1024, 2048, 4096, 8192, 16384, 32768]
 ROWS = 131072
 BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION, "math": SDPBackend.MATH}
-
-
-def median_us(run):
-    for _ in range(3):
-        run()
-    samples = []
-    for _ in range(15):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.cuda._sleep(200_000)
-        start.record()
-        run()
-        end.record()
-        end.synchronize()
-        samples.append(start.elapsed_time(end) * 1e3)
-    return statistics.median(samples)
 
 
 def inputs(n, heads, dim):

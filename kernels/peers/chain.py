@@ -2,9 +2,9 @@
 activations, and the time of one pass over bf16 weights. Prints one JSON object a line."""
 
 import json
-import statistics
 
 import torch
+from timing import median_us
 from torch.utils.checkpoint import checkpoint
 
 N_LAYERS = 64
@@ -64,30 +64,17 @@ def chain():
         print(json.dumps({"chain": k, "slots": round(slots, 3), "without_early_stop": round(late, 3), "same": same}), flush=True)
 
 
-def timed(run, flush):
-    times = []
-    for _ in range(15):
-        flush.fill_(1)
-        torch.cuda._sleep(200_000)
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
-        run()
-        end.record()
-        end.synchronize()
-        times.append(start.elapsed_time(end) * 1000)
-    return statistics.median(times)
-
-
 def gemv():
     flush = torch.empty(128 << 20, dtype=torch.uint8, device="cuda")
     w = torch.rand(131072, 4096, dtype=torch.float32, device="cuda").to(torch.bfloat16)
     x = torch.rand(64, 4096, device="cuda").to(torch.bfloat16)
     for _ in range(20):
         torch.nn.functional.linear(x, w)
-    print(json.dumps({"gemv": "torch.mv", "batch": 1, "us": timed(lambda: torch.mv(w, x[0]), flush)}), flush=True)
+    us = median_us(lambda: torch.mv(w, x[0]), before=lambda: flush.fill_(1))
+    print(json.dumps({"gemv": "torch.mv", "batch": 1, "us": us}), flush=True)
     for m in (1, 8, 16, 64):
         rows = x[:m].contiguous()
-        us = timed(lambda rows=rows: torch.nn.functional.linear(rows, w), flush)
+        us = median_us(lambda rows=rows: torch.nn.functional.linear(rows, w), before=lambda: flush.fill_(1))
         print(json.dumps({"gemv": "linear", "batch": m, "us": us}), flush=True)
 
 
@@ -98,7 +85,7 @@ def casts():
         out = torch.empty(x.shape, dtype=dtype, device="cuda")
         for _ in range(3):
             out.copy_(x)
-        ps = timed(lambda out=out: out.copy_(x), flush) * 1e6 / x.numel()
+        ps = median_us(lambda out=out: out.copy_(x), before=lambda: flush.fill_(1)) * 1e6 / x.numel()
         print(json.dumps({"cast": str(dtype), "ps": ps}), flush=True)
 
 

@@ -1,6 +1,6 @@
 """What PyTorch does with the shapes of `decode_attention`, `batched_decode` and `serve_steps`.
 
-Prints one JSON object a line: medians of 11 behind a spin. `python3 decode.py`.
+Prints one JSON object a line: medians of 15 behind a spin. `python3 decode.py`.
 
 Attention of one new token: 32 query heads, 8 KV heads of 128, bf16, 1 GiB of cache, by scaled_dot_product_attention with
 grouped heads, and by the same over a cache whose heads were repeated; then products of m tokens with 16 matrices of
@@ -8,29 +8,14 @@ grouped heads, and by the same over a cache whose heads were repeated; then prod
 """
 
 import json
-import statistics
 
 import torch
 import torch.nn.functional as F
+from timing import median_us
 
 HEADS, KV, D = 32, 8, 128
 TOKENS = 1 << 18
 COLUMNS = [1, 2, 4, 5, 8, 9, 16, 17, 32, 64, 96, 128, 192, 256, 384, 512]
-
-
-def median_us(run):
-    for _ in range(3):
-        run()
-    samples = []
-    for _ in range(11):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.cuda._sleep(400_000)
-        start.record()
-        run()
-        end.record()
-        end.synchronize()
-        samples.append(start.elapsed_time(end) * 1e3)
-    return statistics.median(samples)
 
 
 def put(**row):

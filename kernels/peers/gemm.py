@@ -5,27 +5,12 @@ copy and a memset in the same start. `python3 gemm.py`.
 """
 
 import json
-import statistics
 
 import torch
+from timing import median_us
 
 N = 4096
 BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
-
-
-def median_us(run):
-    for _ in range(3):
-        run()
-    samples = []
-    for _ in range(15):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.cuda._sleep(400_000)
-        start.record()
-        run()
-        end.record()
-        end.synchronize()
-        samples.append(start.elapsed_time(end) * 1e3)
-    return statistics.median(samples)
 
 
 def products(dtype, n_mat):

@@ -1,29 +1,14 @@
 """What PyTorch has beside `quant_gemv` and `sparse_24`: products with bf16, fp8, int4, int8 and 2:4 weights, and topk.
 
-Prints one JSON object a line: microseconds, medians of 11 behind a spin; what this version does not have says why.
+Prints one JSON object a line: microseconds, medians of 15 behind a spin; what this version does not have says why.
 `python3 quant.py`.
 """
 
 import json
-import statistics
 
 import torch
 import torch.nn.functional as F
-
-
-def median_us(run):
-    for _ in range(3):
-        run()
-    samples = []
-    for _ in range(11):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.cuda._sleep(200_000)
-        start.record()
-        run()
-        end.record()
-        end.synchronize()
-        samples.append(start.elapsed_time(end) * 1e3)
-    return statistics.median(samples)
+from timing import median_us
 
 
 def say(what, make, **more):

@@ -4,16 +4,16 @@ Answers each line on standard input with one JSON object: the best rate and what
 """
 
 import json
-import statistics
 import sys
+
+import torch
+from timing import median_us
 
 N = 1 << 28
 S = 0.4
 
 
 def variants():
-    import torch
-
     b = torch.rand(N, dtype=torch.float64, device="cuda")
     c = torch.rand(N, dtype=torch.float64, device="cuda")
     a = torch.full_like(b, float("nan"))
@@ -27,7 +27,7 @@ def variants():
         run()
         if not torch.allclose(a, b + S * c, rtol=1e-15, atol=0):
             raise SystemExit(f"{name} computes something else")
-    return torch, runs
+    return runs
 
 
 def triton_variants(a, b, c):
@@ -46,25 +46,14 @@ def triton_variants(a, b, c):
     return {f"Triton {block} × {warps} warps": variant(block, warps) for block, warps in shapes}
 
 
-def rate(torch, run):
-    for _ in range(3):
-        run()
-    samples = []
-    for _ in range(15):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.cuda._sleep(200_000)
-        start.record()
-        run()
-        end.record()
-        end.synchronize()
-        samples.append(start.elapsed_time(end) * 1e6)
-    return 3 * 8 * N / statistics.median(samples)
+def rate(run):
+    return 3 * 8 * N / (median_us(run) * 1e3)
 
 
 def main():
-    torch, runs = variants()
+    runs = variants()
     for _ in sys.stdin:
-        rates = {name: rate(torch, run) for name, run in runs.items()}
+        rates = {name: rate(run) for name, run in runs.items()}
         best = max(rates, key=rates.get)
         print(json.dumps({"gb_per_s": rates[best], "name": best}), flush=True)
         print(", ".join(f"{name} {value:.0f}" for name, value in rates.items()), file=sys.stderr)
