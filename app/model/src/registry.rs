@@ -79,6 +79,7 @@ use crate::kernels::grid_waves::GridWaves;
 use crate::kernels::launch_timeline::LaunchTimeline;
 use crate::kernels::layout_change::LayoutChange;
 use crate::kernels::merge::MergeHalves;
+use crate::kernels::merge_tree::MergeTree;
 use crate::kernels::occupancy::Occupancy;
 use crate::kernels::row_passes::RowPasses;
 use crate::kernels::stack_distance::StackDistance;
@@ -246,6 +247,7 @@ pub const MODELS: &[Entry] = &[
     entry::<LosslessRatio>(),
     entry::<LowRank>(),
     entry::<MergeHalves>(),
+    entry::<MergeTree>(),
     entry::<NextFix>(),
     entry::<NumberLine>(),
     entry::<Occupancy>(),

@@ -3,15 +3,16 @@
 //! Question: operators and sizes as text, the groups, the row that is reduced, what a block holds. Answer: bytes and launches of the
 //! groups and of one kernel an operator. A group reads every tensor from outside once and writes every tensor that is used outside,
 //! or by nobody, once.
-//! Rules: map follows map; a reduction takes maps before it; what follows a reduction needs the whole row on chip, or a barrier over
-//! the grid; maps follow a matrix product, nothing goes before it; a library's kernel takes nothing in; groups form no circle.
+//! Rules: those of `fuse_rules.rs`. Registers: the estimate of `fuse_registers.rs`.
 //! Assumption: no cache helps between kernels. Source: arithmetic over tensors. Errors: what breaks a rule, in words.
 
-use super::graph::{self, Room};
+use super::fuse_registers;
+use super::fuse_rules::{Room, refusal};
+use super::graph;
 use crate::fields::{answer, number};
 use crate::inference::text;
 use crate::registry::Model;
-use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text};
+use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text, Value};
 
 pub struct FusionGraph;
 
@@ -60,6 +61,13 @@ impl Model for FusionGraph {
             num("saved_share", "1", "省下的份额", "Share that is saved"),
             num("launches", "1", "启动次数", "Launches"),
             num("apart_launches", "1", "一个算子一个 kernel 时的启动次数", "Launches with one kernel an operator"),
+            num(
+                "registers",
+                "1",
+                "最费的 kernel 一个线程约用几个寄存器",
+                "Registers of a thread of the dearest kernel, about",
+            )
+            .optional(),
         ]
     }
 
@@ -73,8 +81,8 @@ impl Model for FusionGraph {
             block_bytes: args.uint("block_bytes"),
             is_grid_barrier: args.flag("is_grid_barrier"),
         };
-        if let Some(why) = graph::refusal(&ops, &of, room) {
-            return Err(FieldError::conflict("groups", why));
+        if let Some(why) = refusal(&ops, &of, room) {
+            return Err(FieldError::conflict("groups", why.to_string()));
         }
         let alone: Vec<usize> = (0..ops.len()).collect();
         let bytes = graph::traffic(&ops, &of, &sizes).map_err(blame("sizes"))?;
@@ -86,6 +94,7 @@ impl Model for FusionGraph {
             ("saved_share", number(if apart > 0.0 { 1.0 - bytes / apart } else { 0.0 })),
             ("launches", launches.into()),
             ("apart_launches", ops.len().into()),
+            ("registers", fuse_registers::most(&ops, &of, room.row_bytes).map_or(Value::Null, Value::from)),
         ]))
     }
 }
@@ -95,7 +104,7 @@ mod tests {
     use super::*;
     use crate::fields::testing::question;
     use crate::registry::eval;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     const GELU: &str = "mul map x w > t; add map t b > u; gelu map u > v; sum map v r > y";
     const SIZES: &str = "x=2e6 w=2e3 t=2e6 b=2e3 u=2e6 v=2e6 r=2e6 y=2e6";
@@ -145,6 +154,11 @@ mod tests {
         refused("a map y > z; b map x > y", "", &none, "a reads y before it is produced");
         refused("a map x > y; b opaque y > z", "a+b", &none, "b is opaque");
         refused("a map x > y; b gemm y w > z", "a+b", &none, "would be computed again for every tile");
+        // A kernel ends as a whole: p and q are one, so b waits for both, and q waits for a.
+        let halves = "p map x > t; a map x > y; q map y > z; b map t > w";
+        refused(halves, "a+b p+q", &none, "makes group depend on itself through");
+        // The reduction is two steps behind the product, and its row still lies in tiles.
+        refused("a gemm x w > y; b map y > z; c reduce z > t", "a+b+c", &none, "c reduces over tiles of a");
         refused("a sum x > y", "", &none, "kind sum is none of");
         let long = json!({"row_bytes": 262_144});
         refused("a reduce x > y; b map y x > z", "a+b", &long, "row does not fit one block: 262144 B > 232448 B");

@@ -1,9 +1,9 @@
-//! Operators over named tensors, read from a line of text, and a partition of them into kernels: which may be one kernel, and what
-//! each reads and writes. Used by the model `fusion_graph`.
+//! Operators over named tensors, read from a line of text, and a partition of them into kernels: what
+//! each reads and writes. Used by the model `fusion_graph`; which partitions may be is in `fuse_rules.rs`.
 //!
 //! An operator is `name kind inputs > output`, apart from the next by `;`. A kind is `map`, `reduce`, `gemm` or `opaque`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most operators of a graph.
 pub const MOST_OPS: usize = 64;
@@ -22,14 +22,6 @@ pub struct Op {
     pub kind: Kind,
     pub inputs: Vec<String>,
     pub output: String,
-}
-
-/// What a block can hold of a row that is reduced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
-    pub row_bytes: u64,
-    pub block_bytes: u64,
-    pub is_grid_barrier: bool,
 }
 
 pub fn parse(text: &str) -> Result<Vec<Op>, String> {
@@ -103,95 +95,55 @@ pub fn groups(ops: &[Op], text: &str) -> Result<Vec<usize>, String> {
     Ok(of.into_iter().map(|group| group.unwrap_or_else(&mut alone)).collect())
 }
 
-/// Why the groups cannot be kernels: the first rule that is broken, in words.
-pub fn refusal(ops: &[Op], of: &[usize], room: Room) -> Option<String> {
-    let inside = |at: usize, input: &String| {
-        ops.iter().position(|other| other.output == *input).filter(|from| of[*from] == of[at])
-    };
+/// How a tensor crosses memory under a partition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Crossing {
+    /// Groups that read it from memory.
+    pub reads: u64,
+    /// Whether a group writes it.
+    pub is_written: bool,
+}
+
+impl Crossing {
+    /// How often all of the tensor goes through memory.
+    pub fn times(self) -> u64 {
+        self.reads + u64::from(self.is_written)
+    }
+}
+
+/// What crosses memory: a group reads each tensor from outside once, and writes each that is used outside, or by nobody, once.
+pub fn crossings<'a>(ops: &'a [Op], of: &[usize]) -> BTreeMap<&'a str, Crossing> {
+    let mut found: BTreeMap<&str, Crossing> = BTreeMap::new();
+    let maker = |name: &str| ops.iter().position(|op| op.output == name);
+    let mut readers: BTreeSet<(&str, usize)> = BTreeSet::new();
     for (at, op) in ops.iter().enumerate() {
-        let together = of.iter().filter(|group| **group == of[at]).count();
-        if op.kind == Kind::Opaque && together > 1 {
-            return Some(format!("{} is opaque: a library's kernel takes nothing in", op.name));
-        }
-        for from in op.inputs.iter().filter_map(|input| inside(at, input)) {
-            if let Some(why) = edge(&ops[from], op, room) {
-                return Some(why);
+        found.entry(&op.output).or_default();
+        for input in &op.inputs {
+            found.entry(input).or_default();
+            if maker(input).is_none_or(|from| of[from] != of[at]) {
+                readers.insert((input, of[at]));
             }
         }
     }
-    cycle(ops, of)
-}
-
-/// Why one operator's output cannot stay on chip for the next.
-fn edge(from: &Op, to: &Op, room: Room) -> Option<String> {
-    match (from.kind, to.kind) {
-        (Kind::Reduce, _) if !room.is_grid_barrier && room.row_bytes > room.block_bytes => Some(format!(
-            "{} needs a whole row before {} can begin, and the row does not fit one block: {} B > {} B",
-            from.name, to.name, room.row_bytes, room.block_bytes
-        )),
-        (Kind::Gemm, Kind::Reduce) => {
-            Some(format!("{} reduces over tiles of {} that are in other blocks", to.name, from.name))
-        }
-        (_, Kind::Gemm) => {
-            Some(format!("{} would be computed again for every tile of {} that reads it", from.name, to.name))
-        }
-        _ => None,
-    }
-}
-
-/// A group that needs another's output, which needs its own.
-fn cycle(ops: &[Op], of: &[usize]) -> Option<String> {
-    let feeds = |from: usize, to: usize| ops[to].inputs.contains(&ops[from].output);
-    for first in 0..ops.len() {
-        // Everything that an output of this group reaches through other groups.
-        let mut reached: Vec<usize> = (0..ops.len()).filter(|to| of[*to] != of[first] && feeds(first, *to)).collect();
-        let through = reached.clone();
-        while let Some(from) = reached.pop() {
-            for to in (0..ops.len()).filter(|to| feeds(from, *to) || (of[*to] == of[from] && *to > from)) {
-                if of[to] == of[first] {
-                    let names: Vec<&str> = ops
-                        .iter()
-                        .zip(of)
-                        .filter(|(_, group)| **group == of[first])
-                        .map(|(op, _)| op.name.as_str())
-                        .collect();
-                    let by = ops[through[0]].name.as_str();
-                    return Some(format!("fusing {{{}}} makes group depend on itself through {by}", names.join(",")));
-                }
-                if to > from && !reached.contains(&to) {
-                    reached.push(to);
-                }
-            }
+    for (name, _) in readers {
+        if let Some(crossing) = found.get_mut(name) {
+            crossing.reads += 1;
         }
     }
-    None
+    for op in ops {
+        let is_unused = ops.iter().all(|other| !other.inputs.contains(&op.output));
+        if let Some(crossing) = found.get_mut(op.output.as_str()) {
+            crossing.is_written = is_unused || crossing.reads > 0;
+        }
+    }
+    found
 }
 
-/// Bytes that the groups read and write: each tensor from outside once, each that is used outside once.
+/// Bytes that the groups read and write.
 pub fn traffic(ops: &[Op], of: &[usize], bytes: &BTreeMap<String, f64>) -> Result<f64, String> {
-    let size = |name: &String| bytes.get(name).copied().ok_or_else(|| format!("no size is given for tensor {name}"));
-    let mut total = 0.0;
-    let last = of.iter().copied().max().unwrap_or(0);
-    for group in 0..=last {
-        let mine = || ops.iter().zip(of).filter(|(_, at)| **at == group).map(|(op, _)| op);
-        let mut read: Vec<&String> =
-            mine().flat_map(|op| &op.inputs).filter(|input| mine().all(|op| op.output != **input)).collect();
-        read.sort_unstable();
-        read.dedup();
-        for input in read {
-            total += size(input)?;
-        }
-        for op in mine() {
-            let users = ops.iter().zip(of).filter(|(other, _)| other.inputs.contains(&op.output));
-            let (mut n_users, mut is_outside) = (0, false);
-            for (_, at) in users {
-                n_users += 1;
-                is_outside |= *at != group;
-            }
-            if n_users == 0 || is_outside {
-                total += size(&op.output)?;
-            }
-        }
-    }
-    Ok(total)
+    let cost = |(name, crossing): (&str, Crossing)| {
+        let size = bytes.get(name).ok_or_else(|| format!("no size is given for tensor {name}"))?;
+        Ok(size * crossing.times() as f64)
+    };
+    crossings(ops, of).into_iter().map(cost).sum()
 }

@@ -21,6 +21,76 @@ pub fn starts(n: u64, kernel: f64, launch: f64, gap: f64) -> Vec<f64> {
         .collect()
 }
 
+/// How the kernels are handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Stream,
+    /// A stream whose every kernel the processor waits for.
+    Synced,
+    Graph,
+}
+
+/// The times of a chain of equal kernels, all in one unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Times {
+    pub kernel: f64,
+    pub launch: f64,
+    pub gap: f64,
+    pub graph: f64,
+    pub graph_gap: f64,
+    pub wait: f64,
+}
+
+/// What happens, when: from and to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lanes {
+    /// The processor launches: one span a kernel, or one for the graph.
+    pub launches: Vec<(f64, f64)>,
+    /// The processor waits, the cost of the wait with it.
+    pub waits: Vec<(f64, f64)>,
+    pub kernels: Vec<(f64, f64)>,
+}
+
+impl Lanes {
+    /// When all is done.
+    pub fn end(&self) -> f64 {
+        self.kernels.iter().chain(&self.waits).map(|(_, to)| *to).fold(0.0, f64::max)
+    }
+
+    /// Share of that time in which the GPU works.
+    pub fn busy(&self) -> f64 {
+        let busy: f64 = self.kernels.iter().map(|(from, to)| to - from).sum();
+        if self.end() > 0.0 { (busy / self.end()).min(1.0) } else { 0.0 }
+    }
+}
+
+/// The lanes of processor and GPU for `n` kernels.
+pub fn lanes(mode: Mode, n: u64, times: Times) -> Lanes {
+    let Times { kernel, launch, gap, graph, graph_gap, wait } = times;
+    let mut lanes = Lanes::default();
+    match mode {
+        Mode::Stream => {
+            lanes.launches = (0..n).map(|at| (at as f64 * launch, (at + 1) as f64 * launch)).collect();
+            lanes.kernels = starts(n, kernel, launch, gap).into_iter().map(|from| (from, from + kernel)).collect();
+        }
+        Mode::Synced => {
+            for at in 0..n {
+                let from = at as f64 * (launch + kernel + wait);
+                let begins = from + launch;
+                lanes.launches.push((from, begins));
+                lanes.kernels.push((begins, begins + kernel));
+                lanes.waits.push((begins, begins + kernel + wait));
+            }
+        }
+        Mode::Graph => {
+            lanes.launches.push((0.0, graph));
+            let begins = |at: u64| graph + at as f64 * (kernel + graph_gap);
+            lanes.kernels = (0..n).map(|at| (begins(at), begins(at) + kernel)).collect();
+        }
+    }
+    lanes
+}
+
 pub struct LaunchTimeline;
 
 impl Model for LaunchTimeline {
@@ -85,6 +155,7 @@ impl Model for LaunchTimeline {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::fields::testing::question;
     use crate::registry::eval;
     use serde_json::json;
@@ -95,6 +166,25 @@ mod tests {
         let found = eval("launch_timeline", &question(&given)).unwrap();
         for (key, expected) in [("stream_us", stream), ("graph_total_us", graph)] {
             assert!((found[key].as_f64().unwrap() - expected).abs() < 1e-9, "{key} of {n}: {}", found[key]);
+        }
+    }
+
+    /// The lanes end where the sums say, and nothing in a lane overlaps.
+    #[test]
+    fn lanes_end_where_the_sums_do() {
+        for (n, kernel) in [(20, 2.9), (20, 0.5), (1, 2.9)] {
+            let times = Times { kernel, launch: 2.5, gap: 1.0, graph: 5.0, graph_gap: 0.6, wait: 4.2 };
+            let given = json!({"kernels": n, "kernel_us": kernel, "launch_us": 2.5, "gap_us": 1, "graph_us": 5, "graph_gap_us": 0.6, "wait_us": 4.2});
+            let sums = eval("launch_timeline", &question(&given)).unwrap();
+            for (mode, key) in
+                [(Mode::Stream, "stream_us"), (Mode::Synced, "synced_us"), (Mode::Graph, "graph_total_us")]
+            {
+                let found = lanes(mode, n, times);
+                assert!((found.end() - sums[key].as_f64().unwrap()).abs() < 1e-9, "{key} of {n}: {}", found.end());
+                for lane in [&found.launches, &found.waits, &found.kernels] {
+                    assert!(lane.windows(2).all(|pair| pair[0].1 <= pair[1].0 + 1e-9), "{key} of {n}: {lane:?}");
+                }
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 //! Models of writing kernels: tiles and reuse, fusion, layout, and what one SM holds.
 
 pub mod architecture;
+pub mod fuse_registers;
+pub mod fuse_rules;
 pub mod fusion_chain;
 pub mod fusion_graph;
 pub mod gemm_tile;
@@ -9,6 +11,7 @@ pub mod grid_waves;
 pub mod launch_timeline;
 pub mod layout_change;
 pub mod merge;
+pub mod merge_tree;
 pub mod occupancy;
 pub mod row_passes;
 pub mod stack_distance;
