@@ -20,6 +20,7 @@ pub mod experiment_chart;
 mod figure;
 mod fix_tree;
 mod flash_sweep;
+mod fusion;
 mod ink;
 mod kv_lab;
 mod kv_pages;
