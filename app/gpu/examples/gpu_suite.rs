@@ -76,6 +76,10 @@ fn record(args: &[String], program: &str) -> ExitCode {
         println!("gpu_suite record OUT SLUG/NAME …");
         return ExitCode::FAILURE;
     };
+    if date().is_empty() {
+        println!("a recording is dated: set VRAMLAB_DATE, e.g. VRAMLAB_DATE=$(date -u +%F)");
+        return ExitCode::FAILURE;
+    }
     let setup = setup(PathBuf::from(out), program);
     let written = selftest::record(&setup, ids).map_err(|error| error.to_string()).and_then(|runs| {
         std::fs::create_dir_all(&setup.out).map_err(|error| format!("{out}: {error}"))?;
@@ -90,13 +94,18 @@ fn record(args: &[String], program: &str) -> ExitCode {
     }
 }
 
+/// The day of a recording; empty if nobody said.
+fn date() -> String {
+    std::env::var("VRAMLAB_DATE").unwrap_or_default()
+}
+
 fn setup(out: PathBuf, program: &str) -> Setup {
     Setup {
         out,
         library: library(),
         peers: PathBuf::from("kernels/peers"),
         own: Vec::new(),
-        date: std::env::var("VRAMLAB_DATE").unwrap_or_default(),
+        date: date(),
         program: program.to_owned(),
         say: Box::new(|line| println!("{line}")),
     }

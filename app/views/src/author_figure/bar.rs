@@ -2,7 +2,6 @@
 
 use super::Items;
 use super::look::{Brush, axis_title, named, tick, y_axis};
-use crate::ink;
 use egui::{Align2, Rect, Stroke, Vec2, pos2, vec2};
 use vramlab_kit::{Axis, Plane, Spread, Type};
 use vramlab_lesson::figure::picture::{BarPicture, PartValue};
@@ -90,20 +89,24 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, bars: &BarPicture) -> Items {
     if let Some(zero) = plane.pos(0.0, 0.0).filter(|at| plot.expand(1.0).y_range().contains(at.y)) {
         painter.hline(plot.x_range(), zero.y, Stroke::new(1.0, tokens.line));
     }
-    limit_on(brush, &plane, bars);
+    limit_on(brush, &plane, rect, bars);
     items
 }
 
-/// The line that no bar should pass, named at its right end.
-fn limit_on(brush: &Brush<'_>, plane: &Plane, bars: &BarPicture) {
+/// The line that no bar should pass; its name stands above the plot, where no bar and no value is.
+fn limit_on(brush: &Brush<'_>, plane: &Plane, rect: Rect, bars: &BarPicture) {
     let Some((label, value)) = &bars.limit else { return };
     let Some(at) = plane.pos(0.0, *value).filter(|at| plane.rect.expand(1.0).y_range().contains(at.y)) else { return };
     let tokens = brush.tokens;
-    brush.painter.hline(plane.rect.x_range(), at.y, tokens.stroke(1.6, tokens.ink));
+    let stroke = tokens.stroke(1.6, tokens.ink);
+    brush.painter.hline(plane.rect.x_range(), at.y, stroke);
     let words = named(brush.lang, brush.say(label), *value, &bars.unit);
-    let place = pos2(plane.rect.right(), at.y - brush.px(2.0));
-    let (painter, font) = (&brush.painter, brush.font(Type::Small));
-    ink::text_on(painter, place, Align2::RIGHT_BOTTOM, words, font, tokens.ink, tokens.surface);
+    // The y axis's title has the other half of the row.
+    let name = brush.cut(&words, Type::Small, tokens.ink, rect.width() / 2.0);
+    let place = rect.right_top() - vec2(name.size().x, 0.0);
+    let swatch = place.x - brush.px(22.0)..=place.x - brush.px(6.0);
+    brush.painter.hline(swatch, place.y + name.size().y / 2.0, stroke);
+    brush.painter.galley(place, name, tokens.ink);
 }
 
 /// Paints one bar and says where its top is.

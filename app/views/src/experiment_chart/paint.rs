@@ -82,23 +82,29 @@ impl Brush<'_> {
             };
             let ceilings = data.ceilings.iter().filter_map(|ceiling| frame.y_from_value(ceiling.y));
             let top = ceilings.fold(rect.top(), under) + tokens.space.xxs;
-            let (label, font) = (band.label.get(*lang), tokens.font(Type::Small));
-            let size = vec2(ink::text_width(painter, label, font.clone()), tokens.px(20.0));
-            // Where points lie in the way, the label goes to the foot of its band.
-            let upper = Rect::from_min_size(pos2(rect.center().x - size.x / 2.0, top), size);
-            let is_crowded = points(frame, data).any(|at| upper.expand(tokens.px(4.0)).contains(at));
-            let (y, anchor) = if is_crowded {
-                (rect.bottom() - tokens.space.xxs, Align2::CENTER_BOTTOM)
-            } else {
-                (top, Align2::CENTER_TOP)
-            };
-            let place = pos2(rect.center().x, y);
-            if is_crowded {
-                ink::text_on(painter, place, anchor, label, font, tokens.accent, tokens.surface);
-            } else {
-                ink::text(painter, place, anchor, label, font, tokens.accent);
-            }
+            self.band_label(frame, data, rect, top, band.label.get(*lang));
         }
+    }
+
+    /// The name of a marked range, where no point is: at its top or its foot, or beside it. It stays within the plot.
+    fn band_label(&self, frame: &Frame<'_>, data: &ChartData, band: Rect, top: f32, label: &str) {
+        let Self { painter, tokens, .. } = self;
+        let plot = frame.plot;
+        let widest = band.width().max(tokens.px(200.0)).min(plot.width());
+        let galley = painter.layout(label.to_owned(), tokens.font(Type::Small), tokens.accent, widest);
+        let size = galley.size();
+        let place = |left: f32, top: f32| {
+            Rect::from_min_size(pos2(left.min(plot.right() - size.x).max(plot.left()), top), size)
+        };
+        let (middle, foot) = (band.center().x - size.x / 2.0, plot.bottom() - tokens.space.xxs - size.y);
+        let left = band.left() - tokens.space.xs - size.x;
+        let places = [place(middle, top), place(middle, foot), place(left, top), place(band.right() + 4.0, foot)];
+        let crowd = |rect: &Rect| points(frame, data).filter(|at| rect.expand(tokens.px(4.0)).contains(*at)).count();
+        let Some(rect) = places.into_iter().min_by_key(crowd) else { return };
+        if rect.min != places[0].min {
+            painter.rect_filled(rect.expand2(vec2(2.0, -1.0)), CornerRadius::same(2), tokens.surface);
+        }
+        painter.galley(rect.min, galley, tokens.accent);
     }
 
     pub fn ceilings(&self, frame: &Frame<'_>, data: &ChartData) {

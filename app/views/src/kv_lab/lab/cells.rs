@@ -8,6 +8,8 @@ use egui::{Align2, Color32, Mesh, Painter, Rect, StrokeKind, pos2, vec2};
 use vramlab_kit::paint::{dashed_rect, hatch};
 use vramlab_kit::{Tokens, Type, palette};
 
+/// How much of a request's colour its unfilled slots have; hatched is what nobody holds.
+pub const UNFILLED: f32 = 0.15;
 /// From this side on a block has its hatch and its edge.
 const LARGE: f32 = 13.0;
 /// From here on there is a line between blocks.
@@ -42,7 +44,7 @@ fn large(painter: &Painter, tokens: &Tokens, rect: Rect, cell: &Cell) {
         let rest = Rect::from_min_max(pos2(split, rect.top()), rect.max);
         painter.rect_filled(filled, 1.0, tokens.tint(full, 0.5));
         if rest.width() > 1.0 {
-            hatch(painter, rest, tokens.px(5.0), tokens.stroke(1.0, tokens.tint(full, 0.8)), false);
+            painter.rect_filled(rest, 1.0, tokens.tint(full, UNFILLED));
         }
         painter.rect_stroke(rect, 1.0, tokens.stroke(1.2, full), StrokeKind::Inside);
     } else if block.is_cached {

@@ -336,7 +336,7 @@ fn preset_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, question: &Question) -> O
 fn legend_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, geometry: &Geometry, knows_prefixes: bool) {
     let full = paint::color(tokens, 0);
     let is_small = geometry.grid.cell < tokens.px(13.0);
-    let empty = if is_small { Mark::Square(tokens.tint(full, 0.35)) } else { Mark::Area(Area::CachedFree) };
+    let empty = Mark::Square(tokens.tint(full, if is_small { 0.35 } else { cells::UNFILLED }));
     let mut entries = vec![(Mark::Square(tokens.tint(full, if is_small { 1.0 } else { 0.5 })), words::HELD.get(lang))];
     entries.push((empty, words::EMPTY.get(lang)));
     if knows_prefixes {

@@ -156,6 +156,11 @@ impl EngineLog {
         });
         let said = said.or(shown);
         figure::readout_ui(ui, tokens, said.as_deref().unwrap_or(words::HINT.get(lang)));
+        // The rows cut a long line; the picked one stands here as it was printed.
+        if let Some(line) = self.reading.lines.get(self.line) {
+            let whole = RichText::new(words::told(&line.text)).font(tokens.font(Type::MonoSmall)).color(tokens.ink);
+            ui.add(Label::new(whole).wrap());
+        }
     }
 
     fn checks_ui(&self, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
