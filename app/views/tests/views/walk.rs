@@ -3,8 +3,10 @@
 
 use crate::samples;
 use crate::stage::{Stage, fed};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use vramlab_kit::{Theme, Tokens};
 use vramlab_units::{FieldKind, FieldSpec, Lang, Map, Value};
+use vramlab_views::view::Entry;
 use vramlab_views::{ExperimentChart, VISUALIZERS};
 
 /// The ends of a field's range; every option of a choice.
@@ -40,30 +42,45 @@ fn looks() -> Vec<(Tokens, Lang, f32)> {
     ]
 }
 
+/// All that fails is told, not only the first figure.
 #[test]
 fn every_visualizer_paints_at_every_extreme() {
-    let mut n_painted = 0;
+    let (mut n_painted, mut faults) = (0, Vec::new());
     for (tokens, lang, width) in looks() {
-        let mut stage = Stage::new(tokens, lang, width);
+        let mut stage = Stage::new(tokens.clone(), lang, width);
         for entry in VISUALIZERS {
-            for state in states(&(entry.fields)()) {
-                let mut view = match entry.open(&state) {
-                    Ok(view) => fed(view),
-                    // Legal alone, but not together with the defaults; the message says which field and why.
-                    Err(error) => {
-                        assert!(state.contains_key(error.field()) || error.to_string().contains("multiple"), "{error}");
-                        continue;
-                    }
-                };
-                let painted = stage.show(&mut *view);
-                painted.assert_sane(entry.id, &state);
-                assert!(!stage.show(&mut *view).wants_repaint, "{} at {state:?} repaints at rest", entry.id);
-                assert!(!view.finding(lang).is_empty(), "{} at {state:?} has nothing to say", entry.id);
-                n_painted += 1;
+            let painted = catch_unwind(AssertUnwindSafe(|| paint_extremes(entry, &mut stage, lang)));
+            match painted {
+                Ok(n) => n_painted += n,
+                Err(_) => {
+                    faults.push(format!("{} at {width} points, {lang:?}", entry.id));
+                    stage = Stage::new(tokens.clone(), lang, width);
+                }
             }
         }
     }
+    assert!(faults.is_empty(), "the reasons are above: {faults:#?}");
     assert!(n_painted > 100, "{n_painted} states were painted");
+}
+
+fn paint_extremes(entry: &Entry, stage: &mut Stage, lang: Lang) -> u32 {
+    let mut n_painted = 0;
+    for state in states(&(entry.fields)()) {
+        let mut view = match entry.open(&state) {
+            Ok(view) => fed(view),
+            // Legal alone, but not together with the defaults; the message says which field and why.
+            Err(error) => {
+                assert!(state.contains_key(error.field()) || error.to_string().contains("multiple"), "{error}");
+                continue;
+            }
+        };
+        let painted = stage.show(&mut *view);
+        painted.assert_sane(entry.id, &state);
+        assert!(!stage.show(&mut *view).wants_repaint, "{} at {state:?} repaints at rest", entry.id);
+        assert!(!view.finding(lang).is_empty(), "{} at {state:?} has nothing to say", entry.id);
+        n_painted += 1;
+    }
+    n_painted
 }
 
 #[test]
