@@ -81,11 +81,13 @@ use crate::kernels::layout_change::LayoutChange;
 use crate::kernels::merge::MergeHalves;
 use crate::kernels::merge_tree::MergeTree;
 use crate::kernels::occupancy::Occupancy;
+use crate::kernels::occupancy_cliff::OccupancyCliff;
 use crate::kernels::row_passes::RowPasses;
 use crate::kernels::stack_distance::StackDistance;
 use crate::kernels::stencil_halo::StencilHalo;
 use crate::kernels::struct_fields::StructFields;
 use crate::kernels::tensor_strides::TensorStrides;
+use crate::kernels::warp_reduce::WarpReduce;
 use crate::kv_cache::KvCache;
 use crate::kv_capacity::KvCapacity;
 use crate::kv_paging::KvPaging;
@@ -251,6 +253,7 @@ pub const MODELS: &[Entry] = &[
     entry::<NextFix>(),
     entry::<NumberLine>(),
     entry::<Occupancy>(),
+    entry::<OccupancyCliff>(),
     entry::<OnlineSoftmax>(),
     entry::<OomCause>(),
     entry::<OpIntensity>(),
@@ -295,6 +298,7 @@ pub const MODELS: &[Entry] = &[
     entry::<TrainingStep>(),
     entry::<TransposeModel>(),
     entry::<Utilisation>(),
+    entry::<WarpReduce>(),
     entry::<Weights>(),
     entry::<ZeroEstimate>(),
     entry::<ZeroStates>(),

@@ -123,10 +123,21 @@ pub(crate) fn capability() -> FieldSpec {
 }
 
 /// The SM of [`capability`].
-pub(crate) fn sm(args: &Args) -> Result<Sm, FieldError> {
+pub fn sm(args: &Args) -> Result<Sm, FieldError> {
     let name = args.text("compute_capability");
     architecture::find(name)
         .ok_or_else(|| FieldError::conflict("compute_capability", format!("unknown compute capability {name}")))
+}
+
+/// The launch that the fields of [`Occupancy`] describe.
+pub fn launch(args: &Args) -> Launch {
+    Launch {
+        threads: args.uint("threads_per_block"),
+        registers: args.uint("registers_per_thread"),
+        static_bytes: args.uint("static_bytes"),
+        dynamic_bytes: args.uint("shared_bytes"),
+        is_opt_in: args.flag("is_opt_in"),
+    }
 }
 
 impl Model for Occupancy {
@@ -177,13 +188,7 @@ impl Model for Occupancy {
 
     fn run(args: &Args) -> Result<Map, FieldError> {
         let sm = sm(args)?;
-        let launch = Launch {
-            threads: args.uint("threads_per_block"),
-            registers: args.uint("registers_per_thread"),
-            static_bytes: args.uint("static_bytes"),
-            dynamic_bytes: args.uint("shared_bytes"),
-            is_opt_in: args.flag("is_opt_in"),
-        };
+        let launch = launch(args);
         let limits = launch.limits(sm);
         let (blocks, shown) = (limits.resident(), |limit: Option<u64>| limit.map_or(Value::Null, Value::from));
         let warps = blocks * launch.warps();
