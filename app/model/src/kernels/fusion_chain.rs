@@ -44,6 +44,7 @@ impl Model for FusionChain {
         vec![
             num("apart_bytes", "B", "分开做搬的字节", "Bytes moved by separate kernels"),
             num("fused_bytes", "B", "合成一个搬的字节", "Bytes moved by one kernel"),
+            num("saved_bytes", "B", "少搬的字节", "Bytes saved"),
             num("byte_ratio", "1", "字节之比", "Ratio of the bytes"),
             num("apart_us", "µs", "分开做的时间", "Time of separate kernels"),
             num("fused_us", "µs", "合成一个的时间", "Time of one kernel"),
@@ -65,6 +66,7 @@ impl Model for FusionChain {
         Ok(answer([
             ("apart_bytes", number(fused * k)),
             ("fused_bytes", number(fused)),
+            ("saved_bytes", number(fused * (k - 1.0))),
             ("byte_ratio", number(k)),
             ("apart_us", number(pass * k)),
             ("fused_us", number(pass)),
@@ -96,6 +98,9 @@ mod tests {
         assert_eq!(ask(1).unwrap()["byte_ratio"].as_u64(), Some(1));
         assert_eq!(ask(0).unwrap_err().field(), "operations");
         assert!((break_even(2.5, 4800.0, 4) - 1.5e6).abs() < 1e-6);
+        // Brief 04, check question 1.
+        let halves = json!({"operations": 6, "elements": 16_777_216, "value_bytes": "2", "peak_gb_per_s": 4800});
+        assert_eq!(eval("fusion_chain", &question(&halves)).unwrap()["saved_bytes"].as_u64(), Some(335_544_320));
         // A tensor of four elements: each pass is as long as its launch.
         let given = json!({"operations": 4, "elements": 4, "peak_gb_per_s": 4800, "launch_us": 2.5});
         let tiny = eval("fusion_chain", &question(&given)).unwrap();

@@ -57,6 +57,7 @@ impl Model for FusionGraph {
         let num = |key, unit, zh, en| FieldSpec::num(key, unit, 0.0, 1e18, Text::new(zh, en));
         vec![
             num("bytes", "B", "搬的字节", "Bytes moved"),
+            num("megabytes", "MB", "搬的字节", "Bytes moved"),
             num("apart_bytes", "B", "一个算子一个 kernel 时的字节", "Bytes with one kernel an operator"),
             num("saved_share", "1", "省下的份额", "Share that is saved"),
             num("launches", "1", "启动次数", "Launches"),
@@ -90,6 +91,7 @@ impl Model for FusionGraph {
         let launches = of.iter().max().map_or(0, |last| last + 1);
         Ok(answer([
             ("bytes", number(bytes)),
+            ("megabytes", number(bytes / 1e6)),
             ("apart_bytes", number(apart)),
             ("saved_share", number(if apart > 0.0 { 1.0 - bytes / apart } else { 0.0 })),
             ("launches", launches.into()),

@@ -16,6 +16,8 @@ mod compression;
 #[cfg(test)]
 mod frameworks;
 #[cfg(test)]
+mod fusion;
+#[cfg(test)]
 mod kv_lab;
 #[cfg(test)]
 mod primer;
