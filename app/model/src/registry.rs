@@ -75,6 +75,8 @@ use crate::keep_recompute_offload::KeepRecomputeOffload;
 use crate::kernels::fusion_chain::FusionChain;
 use crate::kernels::fusion_graph::FusionGraph;
 use crate::kernels::gemm_tile::GemmTile;
+use crate::kernels::gemm_time::GemmTime;
+use crate::kernels::gemm_walk::GemmWalk;
 use crate::kernels::grid_waves::GridWaves;
 use crate::kernels::launch_timeline::LaunchTimeline;
 use crate::kernels::layout_change::LayoutChange;
@@ -228,6 +230,8 @@ pub const MODELS: &[Entry] = &[
     entry::<FusionChain>(),
     entry::<FusionGraph>(),
     entry::<GemmTile>(),
+    entry::<GemmTime>(),
+    entry::<GemmWalk>(),
     entry::<GridWaves>(),
     entry::<GroupError>(),
     entry::<Gustafson>(),

@@ -12,7 +12,7 @@ use crate::registry::Model;
 use vramlab_units::{Args, FieldError, FieldSpec, Map, Text};
 
 /// Shared memory of a block of compute capability 9.0, when the kernel asks for it.
-const BLOCK_LIMIT: u64 = 232_448;
+pub const BLOCK_LIMIT: u64 = 232_448;
 
 /// Bytes of global memory for one product; `read_c` adds a read of C.
 pub fn gemm_bytes(size: [u64; 3], tile: [u64; 2], value: u64, read_c: bool) -> u64 {

@@ -6,6 +6,8 @@ pub mod fuse_rules;
 pub mod fusion_chain;
 pub mod fusion_graph;
 pub mod gemm_tile;
+pub mod gemm_time;
+pub mod gemm_walk;
 pub mod graph;
 pub mod grid_waves;
 pub mod launch_timeline;
