@@ -30,6 +30,46 @@ pub enum Arg {
     U64(u64),
     F32(f32),
     F64(f64),
+    TensorMap(TensorMap),
+}
+
+/// A matrix of bf16 in a buffer, row after row, as the copy engine of a Hopper takes boxes from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorMap {
+    pub buffer: String,
+    pub rows: u64,
+    pub columns: u64,
+    pub box_rows: u32,
+    pub box_columns: u32,
+}
+
+/// Most rows or columns of a box, by the driver's rules.
+const MAX_BOX: u64 = 256;
+
+impl TensorMap {
+    /// Reads `NAME; ROWS; COLUMNS; BOX_ROWS; BOX_COLUMNS`.
+    fn of(text: &str, vars: &Vars) -> Result<Self, String> {
+        let Some((buffer, [rows, columns, box_rows, box_columns])) = Self::split(text) else {
+            return Err(format!("args: tensor_map:{text} needs BUFFER; ROWS; COLUMNS; BOX_ROWS; BOX_COLUMNS"));
+        };
+        let whole = |formula: &str, max: u64| {
+            eval_whole(formula, vars, max).map_err(|why| format!("args, tensor_map:{buffer}: {why}"))
+        };
+        Ok(Self {
+            buffer: buffer.to_owned(),
+            rows: whole(rows, 1 << 32)?,
+            columns: whole(columns, 1 << 32)?,
+            box_rows: whole(box_rows, MAX_BOX)? as u32,
+            box_columns: whole(box_columns, MAX_BOX)? as u32,
+        })
+    }
+
+    /// The buffer and the four formulas.
+    pub fn split(text: &str) -> Option<(&str, [&str; 4])> {
+        let parts: Vec<&str> = text.split(';').map(str::trim).collect();
+        let (buffer, formulas) = parts.split_first()?;
+        Some((buffer, formulas.try_into().ok()?))
+    }
 }
 
 impl Launch {
@@ -86,6 +126,7 @@ impl Launch {
 fn following(cuda: &CudaLaunch, then: &Then) -> CudaLaunch {
     CudaLaunch {
         source: cuda.source.clone(),
+        arch: cuda.arch.clone(),
         entry: then.entry.clone(),
         grid: then.grid.clone(),
         grid_y: None,
@@ -100,7 +141,7 @@ fn following(cuda: &CudaLaunch, then: &Then) -> CudaLaunch {
 }
 
 impl Arg {
-    /// Reads `ptr:NAME`, `u32:FORMULA`, `u64:FORMULA`, `f32:FORMULA` or `f64:FORMULA`.
+    /// Reads `ptr:NAME`, `u32:FORMULA`, `u64:FORMULA`, `f32:FORMULA`, `f64:FORMULA` or `tensor_map:…`.
     pub fn of(text: &str, vars: &Vars) -> Result<Self, String> {
         let (kind, rest) = Self::split(text)?;
         let whole = |max: u64| eval_whole(rest, vars, max).map_err(|why| format!("args, {text}: {why}"));
@@ -110,6 +151,7 @@ impl Arg {
             "u32" => Self::U32(whole(u64::from(u32::MAX))? as u32),
             "u64" => Self::U64(whole(1 << 53)?),
             "f32" => Self::F32(float()? as f32),
+            "tensor_map" => Self::TensorMap(TensorMap::of(rest, vars)?),
             _ => Self::F64(float()?),
         })
     }
@@ -117,7 +159,7 @@ impl Arg {
     /// The kind of an argument and what follows the colon.
     pub fn split(text: &str) -> Result<(&str, &str), String> {
         match text.split_once(':') {
-            Some((kind @ ("ptr" | "u32" | "u64" | "f32" | "f64"), rest)) => Ok((kind, rest.trim())),
+            Some((kind @ ("ptr" | "u32" | "u64" | "f32" | "f64" | "tensor_map"), rest)) => Ok((kind, rest.trim())),
             _ => Err(format!(
                 "args: \"{text}\" is not an argument; write ptr:BUFFER, u32:FORMULA, u64:FORMULA, f32:FORMULA or f64:FORMULA"
             )),
@@ -147,6 +189,7 @@ mod tests {
     fn cuda() -> CudaLaunch {
         CudaLaunch {
             source: "k.cu".into(),
+            arch: None,
             entry: "read_w{width}".into(),
             grid: "ceil_div(n, 256)".into(),
             grid_y: None,
@@ -171,6 +214,15 @@ mod tests {
         assert_eq!((launch.grid, launch.block, launch.shared_bytes), ([4, 1], [256, 1], 4224));
         assert_eq!(launch.define, [("PAD".to_owned(), "1".to_owned())]);
         assert_eq!(launch.args, [Arg::Ptr("input".into()), Arg::U64(1000), Arg::F32(0.5)]);
+    }
+
+    #[test]
+    fn a_tensor_map_names_a_buffer_and_four_numbers() {
+        let map = |text: &str| Arg::of(text, &vars());
+        let expected = TensorMap { buffer: "x".into(), rows: 1000, columns: 500, box_rows: 128, box_columns: 64 };
+        assert_eq!(map("tensor_map:x; n; n / 2; 128; 64"), Ok(Arg::TensorMap(expected)));
+        assert!(map("tensor_map:x; n; n").unwrap_err().contains("BOX_ROWS"));
+        assert!(map("tensor_map:x; n; n; 512; 64").unwrap_err().contains("from 0 to 256"));
     }
 
     #[test]

@@ -201,6 +201,9 @@ pub struct Oracle {
 pub struct CudaLaunch {
     /// File in the kernel's folder.
     pub source: String,
+    /// `sm_90a`: on that architecture the source is compiled for its own instructions too (wgmma), elsewhere as ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arch: Option<String>,
     /// `extern "C"` name; `{param}` is replaced by an integer parameter, for kernels instantiated by macro.
     pub entry: String,
     /// Blocks (x), threads a block (x), dynamic shared bytes, by formula. 2-D shapes use the `_y` fields.
@@ -215,7 +218,8 @@ pub struct CudaLaunch {
     /// `#define NAME value` passed to the compiler, by formula: parameters that must be compile-time constants.
     #[serde(default)]
     pub define: BTreeMap<String, String>,
-    /// In order: `ptr:NAME`, `u32:FORMULA`, `u64:FORMULA`, `f32:FORMULA`.
+    /// In order: `ptr:NAME`, `u32:FORMULA`, `u64:FORMULA`, `f32:FORMULA`, and `tensor_map:NAME; ROWS; COLUMNS; BOX_ROWS;
+    /// BOX_COLUMNS` (bf16, row after row, boxes of rows of 128 bytes, swizzled) for the copy engine of a Hopper.
     pub args: Vec<String>,
     /// Buffers of 64-bit cycle counts that the kernel writes itself; each becomes a reading (the median over the buffer).
     #[serde(default)]

@@ -42,31 +42,83 @@ impl From<simt::Fault> for PlayError {
 
 /// Plays `source` as the kernel that `kernel` describes, with `params` where they are given and defaults elsewhere.
 pub fn play(kernel: &Kernel, source: &str, params: &Map, budget: u64) -> Result<Played, PlayError> {
-    let Some(cuda) = &kernel.cuda else {
-        return Err(PlayError::Launch(format!("{} has no CUDA source", kernel.slug)));
-    };
-    let vars = PointVars::of(kernel, params, &DeviceFacts::default()).vars;
-    let launches = Launch::all(cuda, &vars).map_err(PlayError::Launch)?;
-    let mut buffers = fill(kernel, &vars)?;
-    let define = launches.first().map(|launch| launch.define.clone()).unwrap_or_default();
-    let program = simt::read(source, &define)?;
-    let mut reports = Vec::new();
-    for launch in &launches {
-        let args = launch.args.iter().map(|arg| argument(kernel, arg)).collect::<Result<Vec<_>, _>>()?;
+    let mut player = Player::new(kernel, source, params, budget)?;
+    while !player.go_on(u64::MAX)? {}
+    player.finish()
+}
+
+/// A kernel on its way through its launches, piece by piece: who has no threads can paint in between.
+pub struct Player {
+    kernel: Kernel,
+    vars: Vars,
+    program: simt::tree::Program,
+    launches: Vec<(Launch, Vec<simt::Arg>)>,
+    buffers: Vec<simt::Buffer>,
+    budget: u64,
+    reports: Vec<simt::Report>,
+    playing: Option<simt::Playing>,
+}
+
+impl Player {
+    /// Reads the source and fills the buffers; nothing is played yet.
+    pub fn new(kernel: &Kernel, source: &str, params: &Map, budget: u64) -> Result<Self, PlayError> {
+        let Some(cuda) = &kernel.cuda else {
+            return Err(PlayError::Launch(format!("{} has no CUDA source", kernel.slug)));
+        };
+        let vars = PointVars::of(kernel, params, &DeviceFacts::default()).vars;
+        let launches = Launch::all(cuda, &vars).map_err(PlayError::Launch)?;
+        let define = launches.first().map(|launch| launch.define.clone()).unwrap_or_default();
+        // The source first: what is wrong with it is what its writer wants to hear.
+        let program = simt::read(source, &define)?;
+        let buffers = fill(kernel, &vars)?;
+        let with_args = launches.into_iter().map(|launch| {
+            let args = launch.args.iter().map(|arg| argument(kernel, arg)).collect::<Result<Vec<_>, _>>()?;
+            Ok((launch, args))
+        });
+        Ok(Self {
+            launches: with_args.collect::<Result<_, PlayError>>()?,
+            kernel: kernel.clone(),
+            vars,
+            program,
+            buffers,
+            budget,
+            reports: Vec::new(),
+            playing: None,
+        })
+    }
+
+    /// Plays some `steps` operations more; true when all launches are done. A block is never cut in two.
+    pub fn go_on(&mut self, steps: u64) -> Result<bool, PlayError> {
+        let Some((launch, args)) = self.launches.get(self.reports.len()) else { return Ok(true) };
         let (grid, block) = (launch.grid, launch.block);
         let played = simt::Launch {
             entry: &launch.entry,
             grid: [grid[0], grid[1], 1],
             block: [block[0], block[1], 1],
             shared_bytes: u64::from(launch.shared_bytes),
-            args: &args,
-            budget,
+            args,
+            budget: self.budget,
         };
-        reports.push(simt::run(&program, &played, &mut buffers)?);
+        let mut playing = match self.playing.take() {
+            Some(playing) => playing,
+            None => simt::Playing::begin(&self.program, &played, &self.buffers)?,
+        };
+        if playing.go_on(&self.program, &played, &mut self.buffers, steps)? {
+            self.reports.push(playing.report());
+        } else {
+            self.playing = Some(playing);
+        }
+        Ok(self.reports.len() == self.launches.len())
     }
-    let held: BTreeMap<String, Vec<u8>> = buffers.into_iter().map(|buffer| (buffer.name, buffer.bytes)).collect();
-    let check = Check { kernel, vars: &vars, job_seed: SEED, buffers: &held, max_words: oracle::MAX_WORDS_QUICK };
-    Ok(Played { reports, oracle: oracle::check(&check).map_err(PlayError::Launch)? })
+
+    /// Holds the results against the oracle.
+    pub fn finish(self) -> Result<Played, PlayError> {
+        let held: BTreeMap<String, Vec<u8>> =
+            self.buffers.into_iter().map(|buffer| (buffer.name, buffer.bytes)).collect();
+        let (kernel, vars) = (&self.kernel, &self.vars);
+        let check = Check { kernel, vars, job_seed: SEED, buffers: &held, max_words: oracle::MAX_WORDS_QUICK };
+        Ok(Played { reports: self.reports, oracle: oracle::check(&check).map_err(PlayError::Launch)? })
+    }
 }
 
 /// The buffers as a device would have them before the launch.
@@ -103,5 +155,8 @@ fn argument(kernel: &Kernel, arg: &launch::Arg) -> Result<simt::Arg, PlayError> 
         launch::Arg::U64(value) => simt::Arg::Bits(*value),
         launch::Arg::F32(value) => simt::Arg::Bits(u64::from(value.to_bits())),
         launch::Arg::F64(value) => simt::Arg::Bits(value.to_bits()),
+        launch::Arg::TensorMap(_) => {
+            return Err(PlayError::Launch("a tensor map is for the copy engine of a Hopper; only a GPU runs it".into()));
+        }
     })
 }

@@ -57,7 +57,7 @@ pub const MATMUL: Entry = Entry {
     run: matmul,
 };
 
-/// `out[j · n + i] = Σ_q x[j · k + q] · w[(i mod w_rows) · k + q]`, to the manifest's relative tolerance: everything is positive, so
+/// `out[j · n + i] = Σ_q x[j · k + q] · w[(i mod w_rows) · k + q]` (`w[q · n + i]` with `by_rows`), to the manifest's relative tolerance: everything is positive, so
 /// sums do not cancel.
 const PRODUCT: &[With] = &[
     input("w", "n × k weights, row after row"),
@@ -67,6 +67,7 @@ const PRODUCT: &[With] = &[
     whole("n", None, "weight rows"),
     whole("k", None, "terms of a sum"),
     whole("w_rows", Some("2 ^ 40"), "weight rows that are there; further rows are these again"),
+    whole("by_rows", Some("0"), "1 if w lies the other way round: k rows of n, as in A · B"),
     whole("bf16", Some("0"), "1 if all three are bf16 (filled with unit_bf16), 0 if they are floats (unit_f32)"),
 ];
 
@@ -75,13 +76,14 @@ fn matmul(check: &Check<'_>) -> Result<OracleOutcome, String> {
     let get = |name: &str| check.whole(PRODUCT, name);
     let (m, n, k, is_bf16) = (get("m")?, get("n")?.max(1), get("k")?, get("bf16")? == 1);
     let w_rows = get("w_rows")?.max(1);
+    let (step_i, step_q) = if get("by_rows")? == 1 { (1, n) } else { (k, 1) };
     let (seed_w, seed_x) = (check.seed(PRODUCT, "w")?, check.seed(PRODUCT, "x")?);
     let value: fn(u64, u64) -> f32 = if is_bf16 { unit_bf16_at } else { unit_f32_at };
     let out = check.output(PRODUCT, "out", m * n * if is_bf16 { 2 } else { 4 })?;
     let mut tally = Tally::default();
     for at in sampled(m * n, check.step(m * n, 2 * k)) {
         let (j, i) = (at / n, at % n % w_rows);
-        let term = |q| f64::from(value(seed_x, j * k + q)) * f64::from(value(seed_w, i * k + q));
+        let term = |q| f64::from(value(seed_x, j * k + q)) * f64::from(value(seed_w, i * step_i + q * step_q));
         let expected = (0..k).map(term).sum();
         let found = if is_bf16 { short_float(out, at) } else { float(out, at) };
         tally.close(at, expected, found.into(), check.kernel.oracle.tolerance);

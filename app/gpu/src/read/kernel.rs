@@ -2,7 +2,7 @@
 
 use super::names::{Names, check_text, formula, is_identifier};
 use super::tree::{Doc, Table, hint, json};
-use crate::launch::{Arg, entry_params};
+use crate::launch::{Arg, TensorMap, entry_params};
 use crate::manifest::{Buffer, CpuRoutine, CudaLaunch, Fill, HostRoutine, Kernel, Oracle, Param, Then};
 use crate::oracle::{self, WithKind};
 use std::collections::BTreeMap;
@@ -16,6 +16,9 @@ const FILLS: [(&str, Fill); 7] = [
     ("poison", Fill::Poison),
     ("zero", Fill::Zero),
 ];
+
+/// Architectures that a source may be compiled for with all their own instructions.
+const ARCHS: [&str; 1] = ["sm_90a"];
 
 /// Every name that follows from a kernel's parameters, for the formulas of its experiments.
 pub fn point_names(kernel: &Kernel) -> Names {
@@ -204,6 +207,14 @@ fn buffer_name(
 fn cuda_launch(item: Table<'_, '_>, kernel: &Kernel, names: &Names) -> CudaLaunch {
     let source = item.text("source");
     check_source(&item, &source);
+    let arch = item.opt_text("arch");
+    if let Some(arch) = arch.as_deref().filter(|arch| !ARCHS.contains(arch)) {
+        let what = format!(
+            "arch \"{arch}\" is not known; an architecture with instructions of its own is {}",
+            ARCHS.join(", ")
+        );
+        item.doc.problem("unknown-id", item.span_of("arch"), what, hint(arch, ARCHS));
+    }
     let entry = item.text("entry");
     for name in entry_params(&entry) {
         check_text(item.doc, "entry", name, item.span_of("entry"), names);
@@ -219,6 +230,7 @@ fn cuda_launch(item: Table<'_, '_>, kernel: &Kernel, names: &Names) -> CudaLaunc
     }
     let launch = CudaLaunch {
         source,
+        arch,
         entry,
         grid: item.formula("grid", names),
         grid_y: item.opt_formula("grid_y", names),
@@ -272,12 +284,29 @@ fn check_args(item: &Table<'_, '_>, args: &[String], cycles: &[String], kernel: 
                 item.doc.problem("unknown-id", part_of(item, "args", arg), what, hint(name, known()));
             }
             Ok(("ptr", _)) => {}
+            Ok(("tensor_map", text)) => check_map(item, arg, text, kernel, names),
             Ok((_, text)) => check_text(item.doc, arg, text, span.clone(), names),
         }
     }
     for name in cycles.iter().filter(|name| !known().any(|buffer| buffer == name.as_str())) {
         let what = format!("cycles: there is no buffer \"{name}\"");
         item.doc.problem("unknown-id", part_of(item, "cycles", name), what, hint(name, known()));
+    }
+}
+
+/// A buffer and the four formulas of a tensor map.
+fn check_map(item: &Table<'_, '_>, arg: &str, text: &str, kernel: &Kernel, names: &Names) {
+    let known = || kernel.buffers.iter().map(|buffer| buffer.name.as_str());
+    let Some((name, formulas)) = TensorMap::split(text) else {
+        let what = format!("args: \"{arg}\" needs BUFFER; ROWS; COLUMNS; BOX_ROWS; BOX_COLUMNS");
+        return item.doc.problem("bad-argument", part_of(item, "args", arg), what, None);
+    };
+    if !known().any(|buffer| buffer == name) {
+        let what = format!("args: there is no buffer \"{name}\"");
+        item.doc.problem("unknown-id", part_of(item, "args", arg), what, hint(name, known()));
+    }
+    for formula in formulas {
+        check_text(item.doc, arg, formula, item.span_of("args"), names);
     }
 }
 

@@ -15,7 +15,7 @@ const LIMITS: [&str; 3] =
 #[derive(Clone, Debug)]
 pub struct Image {
     pub bytes: Vec<u8>,
-    /// `sm_90`, or `compute_90` for PTX.
+    /// `sm_90`, `sm_90a`, or `compute_90` for PTX.
     pub arch: String,
 }
 
@@ -51,12 +51,54 @@ pub fn version() -> Result<(i32, i32), RunError> {
 
 /// Compiles `source` (shown in messages as `name`) for compute capability `cc` × 10, with `defines` as `NAME=value`.
 pub fn compile(name: &str, source: &str, cc: u32, defines: &[String]) -> Result<Image, RunError> {
+    compile_own(name, source, cc, None, defines)
+}
+
+/// The same for a source that uses the instructions which `own` (`sm_90a`) has beyond its family: on that architecture.
+pub fn compile_own(
+    name: &str,
+    source: &str,
+    cc: u32,
+    own: Option<&str>,
+    defines: &[String],
+) -> Result<Image, RunError> {
+    inspect(name, source, cc, own, defines, false).map(|made| made.image)
+}
+
+/// What a compilation leaves beside the code.
+#[derive(Clone, Debug)]
+pub struct Made {
+    pub image: Image,
+    /// Warnings, and what `ptxas` says of registers and memory where it was asked.
+    pub log: String,
+    pub ptx: String,
+}
+
+/// Compiles, with everything that there is to know about the code if `is_asked`.
+pub fn inspect(
+    name: &str,
+    source: &str,
+    cc: u32,
+    own: Option<&str>,
+    defines: &[String],
+    is_asked: bool,
+) -> Result<Made, RunError> {
     let found = version()?;
+    let own = own.filter(|own| *own == format!("sm_{cc}a"));
+    if let Some(own) = own.filter(|_| found < (12, 0)) {
+        return Err(RunError::unavailable(
+            (
+                format!("这个内核要为 {own} 编译，NVRTC 12.0 起才会"),
+                format!("the kernel needs {own}, which NVRTC knows from 12.0 on"),
+            ),
+            ("安装 CUDA 12 或更新的 NVRTC", "install the NVRTC of CUDA 12 or later"),
+        ));
+    }
     guarded("compiling", || {
         let known = supported();
         // Without the exact architecture, PTX for the newest one below it, which the driver translates.
         let (arch, is_exact) = match known.iter().copied().filter(|known| *known <= cc).max() {
-            Some(exact) if exact == cc => (format!("sm_{cc}"), true),
+            Some(exact) if exact == cc => (own.map_or_else(|| format!("sm_{cc}"), str::to_owned), true),
             Some(below) => (format!("compute_{below}"), false),
             None if known.is_empty() => (format!("sm_{cc}"), true),
             None => {
@@ -77,8 +119,13 @@ pub fn compile(name: &str, source: &str, cc: u32, defines: &[String]) -> Result<
         let mut options = vec![format!("--gpu-architecture={arch}"), "--std=c++17".to_owned()];
         options.extend(LIMITS.iter().map(|limit| format!("--define-macro={limit}")));
         options.extend(defines.iter().map(|define| format!("--define-macro={define}")));
-        let bytes = Program::new(name, source)?.compile(&arch, &options, is_exact)?;
-        Ok(Image { bytes, arch })
+        if is_asked && is_exact {
+            options.push("--ptxas-options=-v".to_owned());
+        }
+        let program = Program::new(name, source)?;
+        let bytes = program.compile(&arch, &options, is_exact)?;
+        let (log, ptx) = if is_asked { (program.log(), program.ptx()) } else { Default::default() };
+        Ok(Made { image: Image { bytes, arch }, log, ptx })
     })?
 }
 
@@ -124,7 +171,7 @@ impl Program {
         }
     }
 
-    fn compile(self, arch: &str, options: &[String], is_exact: bool) -> Result<Vec<u8>, RunError> {
+    fn compile(&self, arch: &str, options: &[String], is_exact: bool) -> Result<Vec<u8>, RunError> {
         let texts: Vec<CString> = options.iter().filter_map(|option| CString::new(option.as_str()).ok()).collect();
         let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
         let n_options = i32::try_from(pointers.len()).unwrap_or_default();
@@ -141,9 +188,22 @@ impl Program {
         self.text(size, get).ok_or_else(|| unusable("NVRTC compiled the kernel and does not give the code out"))
     }
 
+    fn log(&self) -> String {
+        self.words(sys::nvrtcGetProgramLogSize, sys::nvrtcGetProgramLog)
+    }
+
+    fn ptx(&self) -> String {
+        self.words(sys::nvrtcGetPTXSize, sys::nvrtcGetPTX)
+    }
+
+    /// A text of NVRTC without its final zero.
+    fn words(&self, size: GetSize, get: Get) -> String {
+        let text = self.text(size, get).unwrap_or_default();
+        String::from_utf8_lossy(&text).trim_end_matches('\0').trim_end().to_owned()
+    }
+
     fn failure(&self, code: nvrtcResult, arch: &str, options: &[String]) -> RunError {
-        let log = self.text(sys::nvrtcGetProgramLogSize, sys::nvrtcGetProgramLog).unwrap_or_default();
-        let log = String::from_utf8_lossy(&log).trim_end_matches('\0').trim_end().to_owned();
+        let log = crate::build::of_failure(&self.log());
         if log.contains("builtins") || code == nvrtcResult::NVRTC_ERROR_BUILTIN_OPERATION_FAILURE {
             return RunError::unavailable(
                 (

@@ -3,6 +3,7 @@
 
 use super::errors;
 use super::guard::guarded;
+use super::words::Word;
 use crate::error::RunError;
 use cudarc::driver::sys;
 use std::ffi::{CStr, CString, c_void};
@@ -281,16 +282,55 @@ impl Function {
         unsafe { check(sys::cuFuncSetAttribute(self.function, attribute, bytes as i32), &self.name) }
     }
 
+    /// Registers and local bytes of a thread, shared bytes that the source declares: as the driver has loaded it.
+    pub fn takes(&self) -> Result<[u32; 3], RunError> {
+        use sys::CUfunction_attribute as Attribute;
+        let get = |attribute| {
+            let mut value = 0;
+            // SAFETY: `value` is live and the function lives.
+            unsafe { check(sys::cuFuncGetAttribute(&raw mut value, attribute, self.function), &self.name)? };
+            Ok(u32::try_from(value).unwrap_or_default())
+        };
+        Ok([
+            get(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            get(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            get(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+        ])
+    }
+
+    /// Blocks of this shape that the driver puts on an SM at once.
+    pub fn blocks_per_sm(&self, threads: u32, shared_bytes: u32) -> Result<u32, RunError> {
+        let mut n = 0;
+        let (threads, shared) = (threads as i32, shared_bytes as usize);
+        // SAFETY: `n` is live and the function lives.
+        let code =
+            unsafe { sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&raw mut n, self.function, threads, shared) };
+        check(code, &self.name)?;
+        Ok(u32::try_from(n).unwrap_or_default())
+    }
+
     /// Queues one launch. `args` hold the kernel's parameters, each as its bytes in a 64-bit word.
     pub fn launch(&self, shape: Shape, args: &[u64]) -> Result<(), RunError> {
-        let mut pointers: Vec<*mut c_void> =
-            args.iter().map(|arg| std::ptr::from_ref(arg).cast_mut().cast::<c_void>()).collect();
-        // SAFETY: every pointer is to eight live bytes, which the driver copies before it returns; no parameter is
-        // wider. What the kernel does with them is the kernel's contract, checked by its oracle.
+        self.launch_on(std::ptr::null_mut(), shape, args)
+    }
+
+    /// The same on another stream than the default one.
+    pub(super) fn launch_on(&self, stream: sys::CUstream, shape: Shape, args: &[u64]) -> Result<(), RunError> {
+        self.queue(stream, shape, args.iter().map(|arg| std::ptr::from_ref(arg).cast_mut().cast::<c_void>()).collect())
+    }
+
+    /// Queues one launch, some of whose parameters may be maps for the copy engine.
+    pub fn launch_words(&self, shape: Shape, args: &[Word]) -> Result<(), RunError> {
+        self.queue(std::ptr::null_mut(), shape, args.iter().map(Word::place).collect())
+    }
+
+    fn queue(&self, stream: sys::CUstream, shape: Shape, mut pointers: Vec<*mut c_void>) -> Result<(), RunError> {
+        // SAFETY: every pointer is to live bytes of its caller, eight or the 128 of a map, which the driver copies before it
+        // returns; no parameter is wider. What the kernel does with them is the kernel's contract, checked by its oracle.
         unsafe {
             let (gx, gy, bx, by) = (shape.grid.0, shape.grid.1, shape.block.0, shape.block.1);
             let args = pointers.as_mut_ptr();
-            let (stream, extra) = (std::ptr::null_mut(), std::ptr::null_mut());
+            let extra = std::ptr::null_mut();
             let code =
                 sys::cuLaunchKernel(self.function, gx, gy, 1, bx, by, 1, shape.shared_bytes, stream, args, extra);
             check(code, &self.name)

@@ -14,6 +14,7 @@ pub mod errors;
 pub mod facts;
 mod guard;
 mod host;
+pub mod inspect;
 mod lanes;
 pub mod nvml;
 mod point;
@@ -21,9 +22,11 @@ pub mod selftest;
 mod staging;
 pub mod timing;
 pub mod tools;
+pub mod words;
 mod zh;
 
 use super::{Backend, PointCx, Rung};
+use crate::build::Build;
 use crate::error::RunError;
 use crate::launch::Launch;
 use crate::plan::PointPlan;
@@ -102,7 +105,7 @@ impl Cuda {
         let function = match self.functions.get(&key) {
             Some(known) => known.clone(),
             None => {
-                let image = compile::compile(&cuda.source, source, self.cc, &key.2)?;
+                let image = compile::compile_own(&cuda.source, source, self.cc, cuda.arch.as_deref(), &key.2)?;
                 Rc::new(Function::load(&image.bytes, &launch.entry)?)
             }
         };
@@ -166,6 +169,10 @@ impl Backend for Cuda {
             Some(host) => self.work(job, host, point, cx),
             None => self.measure(job, point, cx),
         }
+    }
+
+    fn build(&mut self, job: &Job, cx: &mut PointCx) -> Result<Option<Build>, RunError> {
+        self.inspect(job, cx).map(Some)
     }
 
     fn end(&mut self, _job: &Job) {

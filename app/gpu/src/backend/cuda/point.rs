@@ -2,6 +2,7 @@
 
 use super::driver::{Function, Shape};
 use super::timing::{Launch as Queue, Timer};
+use super::words::Word;
 use super::{Cuda, content, shape};
 use crate::backend::PointCx;
 use crate::error::RunError;
@@ -31,13 +32,13 @@ struct Timed {
 pub(super) struct Ready {
     pub function: Rc<Function>,
     pub shape: Shape,
-    pub args: Vec<u64>,
+    pub args: Vec<Word>,
     then: Vec<Ready>,
 }
 
 impl Ready {
     pub fn queue(&self) -> Result<(), RunError> {
-        self.function.launch(self.shape, &self.args)?;
+        self.function.launch_words(self.shape, &self.args)?;
         self.then.iter().try_for_each(Self::queue)
     }
 }
@@ -87,18 +88,22 @@ impl Cuda {
         self.check(job, point)
     }
 
-    fn args(&self, launch: &Launch) -> Result<Vec<u64>, RunError> {
+    fn args(&self, launch: &Launch) -> Result<Vec<Word>, RunError> {
         launch
             .args
             .iter()
             .map(|arg| {
-                Ok(match arg {
+                Ok(Word::Plain(match arg {
                     Arg::Ptr(name) => self.buffers.address(name)?,
                     Arg::U32(value) => u64::from(*value),
                     Arg::U64(value) => *value,
                     Arg::F32(value) => u64::from(value.to_bits()),
                     Arg::F64(value) => value.to_bits(),
-                })
+                    Arg::TensorMap(map) => {
+                        let (address, bytes) = (self.buffers.address(&map.buffer)?, self.buffers.bytes(&map.buffer));
+                        return Word::map(map, address, bytes);
+                    }
+                }))
             })
             .collect()
     }
