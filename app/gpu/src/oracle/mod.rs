@@ -6,7 +6,8 @@
 //! `gather.rs` holds the sums over loads, `moves.rs` what copies, `footprint.rs` what walks tiles, `cycle.rs` pointer
 //! chases, `stream.rs` arithmetic on doubles, `casts.rs` shorter formats, `arith.rs` chains of operations and matrix products,
 //! `attention.rs` rows of attention, `decode.rs` a new token over a cache, `quantised.rs` products with few bits,
-//! `group_codes.rs` groups under a scale, `compression.rs` exponents and the largest, `rows.rs` rows, windows and all that came before.
+//! `group_codes.rs` groups under a scale, `compression.rs` exponents and the largest, `rows.rs` rows, windows and all that came
+//! before, `fused.rs` operators that run apart or as one.
 //!
 //! Checks are complete as long as they recompute at most [`Check::max_words`] input words; beyond that every n-th output
 //! is checked, n odd, so that all lanes of a warp take their turn. `n_checked` of the outcome says how many were.
@@ -18,6 +19,7 @@ mod compression;
 pub mod cycle;
 mod decode;
 mod footprint;
+mod fused;
 mod gather;
 mod group_codes;
 mod moves;
@@ -97,6 +99,7 @@ pub struct Entry {
 /// Every reference, in alphabetical order of ids.
 pub const ORACLES: &[Entry] = &[
     attention::ATTENTION,
+    fused::BIAS_GELU,
     casts::CAST,
     cycle::CHASE,
     moves::COPY,

@@ -47,6 +47,7 @@ impl Cuda {
             image,
             functions: BTreeMap::new(),
             side: Side::default(),
+            is_recording: false,
             staging: Staging::default(),
         };
         let measured = guarded("working on the card", || host::measure(&job.kernel, routine, point, &mut card, cx))?;
@@ -67,6 +68,8 @@ struct DriverCard<'a> {
     functions: BTreeMap<String, Function>,
     /// Closed before the host memory that its copies use.
     side: Side,
+    /// Launches become nodes of a graph.
+    is_recording: bool,
     staging: Staging,
 }
 
@@ -290,7 +293,8 @@ impl Card for DriverCard<'_> {
         if shared_bytes > LARGE_SHARED {
             function.allow_shared(shared_bytes)?;
         }
-        function.launch(Shape { grid: (n_blocks, 1), block: (n_threads, 1), shared_bytes }, args)
+        let stream = if self.is_recording { self.side.stream()? } else { STREAM };
+        function.launch_on(stream, Shape { grid: (n_blocks, 1), block: (n_threads, 1), shared_bytes }, args)
     }
 }
 
@@ -330,5 +334,25 @@ impl Lanes for DriverCard<'_> {
         let start = std::time::Instant::now();
         let is_read = self.side.ranged(self.cuda, &work)?;
         Ok(is_read.then(|| start.elapsed().as_nanos().max(1) as f64))
+    }
+
+    fn begin_graph(&mut self) -> Result<(), RunError> {
+        self.side.begin_graph()?;
+        self.is_recording = true;
+        Ok(())
+    }
+
+    fn end_graph(&mut self) -> Result<u64, RunError> {
+        self.is_recording = false;
+        self.side.end_graph()
+    }
+
+    fn launch_graph(&mut self, graph: u64) -> Result<(), RunError> {
+        self.side.launch_graph(graph)
+    }
+
+    fn drop_graph(&mut self, graph: u64) -> Result<(), RunError> {
+        self.side.drop_graph(graph);
+        Ok(())
     }
 }

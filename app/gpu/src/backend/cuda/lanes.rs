@@ -1,4 +1,4 @@
-//! The second stream, the events and the profiler's ranges behind routines on the host.
+//! The second stream, the events, the profiler's ranges and the graphs behind routines on the host.
 #![expect(unsafe_code, reason = "streams and copies are the driver's; hands out checked results")]
 
 use super::Cuda;
@@ -19,6 +19,18 @@ pub struct Side {
     clock: Option<[Event; 2]>,
     counters: Option<(Counters, Session)>,
     is_refused: bool,
+    /// Graphs by handle, counted from 1; dropped ones leave their place empty.
+    graphs: Vec<Option<Graph>>,
+}
+
+/// A graph that can be launched, destroyed when dropped.
+struct Graph(sys::CUgraphExec);
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        // SAFETY: instantiated once in `end_graph`; the driver waits for launches that still run.
+        let _ = unsafe { sys::cuGraphExecDestroy(self.0) };
+    }
 }
 
 impl Side {
@@ -79,6 +91,44 @@ impl Side {
         to.record()?;
         to.wait("the routine")?;
         Ok(device.elapsed_ms(from, to, "the routine")? * 1e6)
+    }
+
+    /// The default stream cannot be captured: a graph is recorded on the second one.
+    pub fn begin_graph(&mut self) -> Result<(), RunError> {
+        let stream = self.stream()?;
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: the stream lives and is idle.
+        unsafe { check(sys::cuStreamBeginCapture_v2(stream, mode), "cuStreamBeginCapture") }
+    }
+
+    pub fn end_graph(&mut self) -> Result<u64, RunError> {
+        let stream = self.stream()?;
+        let (mut graph, mut exec) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: both handles are live locals; the graph is not needed once it is instantiated.
+        unsafe {
+            check(sys::cuStreamEndCapture(stream, &raw mut graph), "cuStreamEndCapture")?;
+            let made = sys::cuGraphInstantiateWithFlags(&raw mut exec, graph, 0);
+            let _ = sys::cuGraphDestroy(graph);
+            check(made, "cuGraphInstantiate")?;
+        }
+        self.graphs.push(Some(Graph(exec)));
+        Ok(self.graphs.len() as u64)
+    }
+
+    /// Queues a graph on the default stream.
+    pub fn launch_graph(&self, graph: u64) -> Result<(), RunError> {
+        let found = self.graphs.get(graph.wrapping_sub(1) as usize).and_then(Option::as_ref);
+        let Some(Graph(exec)) = found else {
+            return Err(RunError::Content { what: format!("there is no graph {graph}") });
+        };
+        // SAFETY: the graph lives; the null stream is the default stream.
+        unsafe { check(sys::cuGraphLaunch(*exec, std::ptr::null_mut()), "cuGraphLaunch") }
+    }
+
+    pub fn drop_graph(&mut self, graph: u64) {
+        if let Some(place) = self.graphs.get_mut(graph.wrapping_sub(1) as usize) {
+            *place = None;
+        }
     }
 
     /// Runs `work` inside one range; nothing if the profiler refuses, which is asked once.

@@ -20,6 +20,7 @@ mod kept_tensor;
 mod kv_error;
 mod lanes;
 mod largest;
+mod launch_cost;
 mod methodology;
 mod policies;
 mod serve_steps;
@@ -138,6 +139,7 @@ pub const ROUTINES: &[Routine] = &[
     kept_tensor::KEPT_TENSOR,
     kv_error::KV_ERROR,
     largest::LARGEST,
+    launch_cost::LAUNCH_COST,
     methodology::METHODOLOGY,
     gate::GATE,
     serve_steps::SERVE_STEPS,

@@ -27,6 +27,12 @@ pub struct Sim {
     /// Host buffers by handle.
     hosts: BTreeMap<u64, Vec<u8>>,
     next_host: u64,
+    /// Launches of the graph that is being recorded, and of every graph that is held.
+    recorded: Option<u64>,
+    graphs: BTreeMap<u64, u64>,
+    next_graph: u64,
+    /// Kernels that would have run.
+    pub n_launched: u64,
 }
 
 impl Sim {
@@ -44,6 +50,10 @@ impl Sim {
             written: Vec::new(),
             hosts: BTreeMap::new(),
             next_host: 1,
+            recorded: None,
+            graphs: BTreeMap::new(),
+            next_graph: 1,
+            n_launched: 0,
         }
     }
 
@@ -199,6 +209,10 @@ impl Card for Sim {
     }
 
     fn launch_shared(&mut self, _entry: &str, _shape: [u32; 3], _args: &[u64]) -> Result<(), RunError> {
+        match &mut self.recorded {
+            Some(n) => *n += 1,
+            None => self.n_launched += 1,
+        }
         Ok(())
     }
 }
@@ -231,5 +245,28 @@ impl Lanes for Sim {
 
     fn in_range(&mut self, _: &str, n: u64, _: u32, _: &[u64]) -> Result<Option<f64>, RunError> {
         Ok(Some(1_000.0 * n as f64))
+    }
+
+    fn begin_graph(&mut self) -> Result<(), RunError> {
+        match self.recorded.replace(0) {
+            Some(_) => Err(wrong("a graph is begun inside another")),
+            None => Ok(()),
+        }
+    }
+
+    fn end_graph(&mut self) -> Result<u64, RunError> {
+        let n = self.recorded.take().ok_or_else(|| wrong("a graph is ended that was not begun"))?;
+        self.graphs.insert(self.next_graph, n);
+        self.next_graph += 1;
+        Ok(self.next_graph - 1)
+    }
+
+    fn launch_graph(&mut self, graph: u64) -> Result<(), RunError> {
+        self.n_launched += self.graphs.get(&graph).ok_or_else(|| wrong("no such graph"))?;
+        Ok(())
+    }
+
+    fn drop_graph(&mut self, graph: u64) -> Result<(), RunError> {
+        self.graphs.remove(&graph).map(|_| ()).ok_or_else(|| wrong("a graph is dropped twice"))
     }
 }

@@ -237,6 +237,36 @@ fn every_habit_of_measuring_gives_all_back() {
     }
 }
 
+/// No kernel runs here, so the count is not right; a graph is one call for all of its kernels, and all is given back.
+#[test]
+fn every_way_of_launching_gives_all_back() {
+    for how in 0..=2 {
+        for n_elems in [0, 4096] {
+            let inputs = [("how", how), ("n_kernels", 8), ("n_elems", n_elems), ("turns", 1), ("cycles", 1000)];
+            let taken = play("launch_cost", &inputs);
+            assert_eq!(median(&taken, "build_us") > 0.0, how == 2, "how {how}");
+            assert!(!taken.checks[0] && taken.checks[1], "how {how}: {:?}", taken.checks);
+        }
+    }
+}
+
+/// A graph keeps what was launched while it was recorded, and runs all of it each time.
+#[test]
+fn a_graph_runs_what_it_recorded() {
+    let mut card = Sim::new(CARD);
+    card.launch("k", 1, 32, &[]).unwrap();
+    card.begin_graph().unwrap();
+    (0..5).for_each(|_| card.launch("k", 1, 32, &[]).unwrap());
+    assert!(card.begin_graph().is_err());
+    let graph = card.end_graph().unwrap();
+    assert_eq!(card.n_launched, 1);
+    card.launch_graph(graph).unwrap();
+    card.launch_graph(graph).unwrap();
+    assert_eq!(card.n_launched, 11);
+    card.drop_graph(graph).unwrap();
+    assert!(card.launch_graph(graph).is_err() && card.end_graph().is_err());
+}
+
 /// No kernel runs here, so the results are not right; the lists are built for every kind of step, and all is given back.
 #[test]
 fn steps_of_a_request_stream_give_all_back() {
