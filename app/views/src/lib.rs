@@ -22,6 +22,7 @@ mod fix_tree;
 mod flash_sweep;
 mod fusion;
 mod ink;
+mod kernel_lab;
 mod kv_lab;
 mod kv_pages;
 mod lanes;

@@ -116,6 +116,8 @@ pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::compression::number_line::NumberLine>(),
     entry::<crate::compression::residual_debt::ResidualDebt>(),
     entry::<crate::control_checklist::ControlChecklist>(),
+    entry::<crate::kernel_lab::reduction::WarpReduction>(),
+    entry::<crate::kernel_lab::sm::SmOccupancy>(),
     entry::<crate::kv_lab::bytes::KvBytes>(),
     entry::<crate::kv_lab::lab::KvLab>(),
     entry::<crate::kv_lab::picker::KvPicker>(),
