@@ -27,6 +27,34 @@ pub fn threads(tile: [u64; 2], thread: [u64; 2]) -> Option<u64> {
     fits.then(|| tile[0] / thread[0] * (tile[1] / thread[1]))
 }
 
+/// What a card gives a tiled product: arithmetic, bytes, and words of shared memory where threads do the arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Roof {
+    pub peak_tflops: f64,
+    pub gb_per_s: f64,
+    pub shared_tflops: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    Compute,
+    Memory,
+    Shared,
+}
+
+impl Roof {
+    /// TFLOP/s at so many FLOP a byte, and what stops it there.
+    pub fn at(&self, intensity: f64) -> (f64, Bound) {
+        let memory = intensity * self.gb_per_s / 1e3;
+        let shared = self.shared_tflops.unwrap_or(f64::INFINITY);
+        match (self.peak_tflops, memory, shared) {
+            (peak, memory, shared) if peak <= memory && peak <= shared => (peak, Bound::Compute),
+            (_, memory, shared) if memory <= shared => (memory, Bound::Memory),
+            _ => (shared, Bound::Shared),
+        }
+    }
+}
+
 pub struct GemmTime;
 
 impl Model for GemmTime {
@@ -94,10 +122,12 @@ impl Model for GemmTime {
         let memory = gemm_bytes(size, tile, 4, false) as f64 / args.num("gb_per_s") / 1e3;
         let shared = flop / feeds / 1e6;
         let time = compute.max(memory).max(shared);
-        let bound = match time {
-            time if time <= compute => "compute",
-            time if time <= memory => "memory",
-            _ => "shared",
+        let roof =
+            Roof { peak_tflops: args.num("peak_tflops"), gb_per_s: args.num("gb_per_s"), shared_tflops: Some(feeds) };
+        let bound = match roof.at(flop / gemm_bytes(size, tile, 4, false) as f64).1 {
+            Bound::Compute => "compute",
+            Bound::Memory => "memory",
+            Bound::Shared => "shared",
         };
         Ok(answer([
             ("compute_us", number(compute)),

@@ -78,10 +78,15 @@ impl Walk {
         [0, 1, 2].map(|of| step / self.stride(of) % self.tiles[of])
     }
 
+    /// The first step that touches a tile of a matrix.
+    pub fn first_touch(&self, matrix: Matrix, row: u64, column: u64) -> u64 {
+        let [of_row, of_column] = matrix.loops();
+        row * self.stride(of_row) + column * self.stride(of_column)
+    }
+
     /// The last step up to `now` that touched a tile of a matrix; none if it is still to come.
     pub fn last_touch(&self, matrix: Matrix, row: u64, column: u64, now: u64) -> Option<u64> {
-        let ([of_row, of_column], free) = (matrix.loops(), matrix.lacks());
-        let first = row * self.stride(of_row) + column * self.stride(of_column);
+        let (first, free) = (self.first_touch(matrix, row, column), matrix.lacks());
         let turns = now.checked_sub(first)? / self.stride(free);
         Some(first + turns.min(self.tiles[free] - 1) * self.stride(free))
     }

@@ -29,6 +29,44 @@ pub fn distances(lines: &[u32]) -> Vec<Option<usize>> {
     out
 }
 
+/// The lines in the order of their last use after `lines`, the latest first.
+pub fn stack(lines: &[u32]) -> Vec<u32> {
+    let mut stack: Vec<u32> = Vec::new();
+    for line in lines.iter().rev() {
+        if !stack.contains(line) {
+            stack.push(*line);
+        }
+    }
+    stack
+}
+
+/// Misses of caches of 0, 1, 2, … up to `most` lines: one pass answers for every size.
+pub fn misses_by_size(distances: &[Option<usize>], most: usize) -> Vec<usize> {
+    let mut at_distance = vec![0; most];
+    for distance in distances.iter().flatten().filter(|distance| **distance < most) {
+        at_distance[*distance] += 1;
+    }
+    let mut misses = vec![distances.len()];
+    for n_hits in at_distance {
+        misses.push(misses[misses.len() - 1] - n_hits);
+    }
+    misses
+}
+
+/// The lines of a typed sequence, and their names by number.
+pub fn named(sequence: &str) -> (Vec<u32>, Vec<String>) {
+    let mut names: Vec<String> = Vec::new();
+    let word = |word: &str| {
+        let at = names.iter().position(|name| name == word).unwrap_or_else(|| {
+            names.push(word.to_owned());
+            names.len() - 1
+        });
+        at as u32
+    };
+    let lines = sequence.split_whitespace().map(word).collect();
+    (lines, names)
+}
+
 /// Hits of an LRU cache of `n_lines`.
 pub fn hits(distances: &[Option<usize>], n_lines: usize) -> usize {
     distances.iter().flatten().filter(|distance| **distance < n_lines).count()
@@ -108,17 +146,7 @@ fn lines(args: &Args) -> Result<Vec<u32>, FieldError> {
     let edge = if args.has("edge") { args.uint("edge") as u32 } else { 0 };
     let tile = args.uint("tile") as u32;
     match (args.has("sequence"), args.has("edge")) {
-        (true, false) => {
-            let mut names: Vec<&str> = Vec::new();
-            let word = |word| {
-                let at = names.iter().position(|name| *name == word);
-                at.unwrap_or_else(|| {
-                    names.push(word);
-                    names.len() - 1
-                }) as u32
-            };
-            Ok(args.text("sequence").split_whitespace().map(word).collect())
-        }
+        (true, false) => Ok(named(args.text("sequence")).0),
         (false, true) if tile > edge => {
             Err(FieldError::conflict("tile", format!("tile = {tile} is more than edge = {edge}")))
         }
@@ -182,6 +210,9 @@ mod tests {
                 }
             }
             assert_eq!(hits(&far, size), n_hits, "{size} lines");
+            assert_eq!(misses_by_size(&far, 80)[size], lines.len() - n_hits, "{size} lines");
+            cache.reverse();
+            assert_eq!(stack(&lines)[..cache.len()], cache, "{size} lines");
         }
     }
 }

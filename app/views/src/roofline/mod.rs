@@ -4,7 +4,7 @@
 //! geometry, `paint.rs` and `roofs.rs` the picture, `words.rs` the sentences, `moves.rs` the table of what to change.
 
 mod answer;
-mod ceilings;
+pub(crate) mod ceilings;
 mod layout;
 mod moves;
 mod paint;
