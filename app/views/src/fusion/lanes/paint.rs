@@ -63,7 +63,7 @@ fn tick(span: f64, most: f64) -> f64 {
 }
 
 pub fn host(tokens: &Tokens) -> Color32 {
-    tokens.category(2)
+    tokens.category(4)
 }
 
 pub fn kernel(tokens: &Tokens) -> Color32 {
@@ -97,11 +97,11 @@ impl Scene<'_> {
             let rect = self.span(geometry.cpu, *from, *to).shrink2(vec2(0.0, tokens.px(9.0)));
             painter.rect(rect, 0, tokens.surface, tokens.stroke(1.0, tokens.muted), StrokeKind::Inside);
         }
-        for (idx, (from, to)) in lanes.launches.iter().enumerate() {
-            self.block(self.span(geometry.cpu, *from, *to), host(tokens), idx);
-        }
-        for (idx, (from, to)) in lanes.kernels.iter().enumerate() {
-            self.block(self.span(geometry.gpu, *from, *to), kernel(tokens), idx);
+        for (lane, spans, color) in
+            [(geometry.cpu, &lanes.launches, host(tokens)), (geometry.gpu, &lanes.kernels, kernel(tokens))]
+        {
+            let rects: Vec<Rect> = spans.iter().map(|(from, to)| self.span(lane, *from, *to)).collect();
+            self.blocks(&rects, color);
         }
         self.bars();
         if let Some(time) = self.over {
@@ -116,15 +116,19 @@ impl Scene<'_> {
         Rect::from_min_max(pos2(left, lane.top() + 2.0), pos2(right.max(left + 1.0), lane.bottom() - 2.0))
     }
 
-    /// A block, parted from its neighbour by a hair, with its number if there is room.
-    fn block(&self, rect: Rect, color: Color32, idx: usize) {
+    /// Blocks, parted by a hair, all with their numbers if the last one's fits.
+    fn blocks(&self, rects: &[Rect], color: Color32) {
         let Self { painter, tokens, .. } = self;
-        let inner = if rect.width() > 4.0 { rect.shrink2(vec2(0.6, 0.0)) } else { rect };
-        painter.rect_filled(inner, CornerRadius::same(2), tokens.tint(color, 0.82));
-        let number = (idx + 1).to_string();
         let font = tokens.font(Type::MonoSmall);
-        if ink::text_width(painter, &number, font.clone()) + 4.0 < inner.width() {
-            ink::text(painter, inner.center(), Align2::CENTER_CENTER, number, font, tokens.surface);
+        let widest = ink::text_width(painter, &rects.len().to_string(), font.clone()) + 4.0;
+        let has_numbers = rects.iter().all(|rect| rect.width() >= widest);
+        for (idx, rect) in rects.iter().enumerate() {
+            let inner = if rect.width() > 4.0 { rect.shrink2(vec2(0.6, 0.0)) } else { *rect };
+            painter.rect_filled(inner, CornerRadius::same(2), tokens.tint(color, 0.82));
+            if has_numbers {
+                let number = (idx + 1).to_string();
+                ink::text(painter, inner.center(), Align2::CENTER_CENTER, number, font.clone(), tokens.surface);
+            }
         }
     }
 

@@ -213,7 +213,7 @@ impl FusionLasso {
             &[
                 (Mark::Square(tokens.tint(paint::hbm(tokens), 0.75)), words::HBM.get(cx.lang)),
                 (Mark::Square(paint::chip(tokens)), words::CHIP.get(cx.lang)),
-                (Mark::Square(tokens.tint(tokens.category(0), 0.24)), words::GROUP.get(cx.lang)),
+                (Mark::Square(tokens.tint(tokens.category(1), 0.24)), words::GROUP.get(cx.lang)),
             ],
         );
     }
@@ -332,7 +332,7 @@ impl FusionLasso {
         let sums = self.question.sums(&self.question.of);
         let saved = 1.0 - sums.bytes / sums.apart.max(1.0);
         let mut numbers = vec![
-            KeyNumber::new(words::NOW, words::bytes(sums.bytes)).exact(format!("{} B", sums.bytes)),
+            KeyNumber::new(words::NOW, words::precise(sums.bytes)).exact(format!("{} B", sums.bytes)),
             KeyNumber::new(Text::new("省下", "saved"), format!("{} %", number(100.0 * saved)))
                 .exact(format!("1 − {} ÷ {}", sums.bytes, sums.apart))
                 .judged(if saved > 0.0 { Verdict::Good } else { Verdict::Neutral }),

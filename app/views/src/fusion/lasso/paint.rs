@@ -31,7 +31,7 @@ pub fn hbm(tokens: &Tokens) -> Color32 {
 }
 
 pub fn chip(tokens: &Tokens) -> Color32 {
-    tokens.hierarchy(0.0)
+    tokens.ink
 }
 
 impl Scene<'_> {
@@ -71,7 +71,7 @@ impl Scene<'_> {
             if question.of[..at].contains(group) || question.members(*group).count() < 2 {
                 continue;
             }
-            let color = tokens.tint(tokens.category(shown), 0.24);
+            let color = tokens.tint(tokens.category(shown + 1), 0.24);
             shown += 1;
             let wide = tokens.stroke(26.0, color);
             for pipe in &geometry.pipes {
@@ -173,7 +173,7 @@ impl Scene<'_> {
                 // Above the boxes, so that it may be wider than the gap between them.
                 let y = geometry.ops[pipe.from.unwrap_or(0)].top() - tokens.px(3.0);
                 let at = pos2(pipe.label.x, y);
-                ink::text(self.painter, at, Align2::CENTER_BOTTOM, text, font, shade);
+                ink::text_on(self.painter, at, Align2::CENTER_BOTTOM, text, font, shade, tokens.surface);
             }
         }
     }

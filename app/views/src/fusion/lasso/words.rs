@@ -2,7 +2,7 @@
 
 use super::question::{Kind, Question, Sums};
 use vramlab_units::quantity::Bytes;
-use vramlab_units::show::{bytes_decimal, number};
+use vramlab_units::show::{THIN, bytes_decimal, number};
 use vramlab_units::{Lang, Text};
 
 pub const HINT: Text = Text::new(
@@ -23,6 +23,18 @@ pub fn pick(lang: Lang, zh: String, en: String) -> String {
 
 pub fn bytes(bytes: f64) -> String {
     bytes_decimal(Bytes(bytes.round().max(0.0) as u64))
+}
+
+/// Bytes with as many digits as a sum of tensors needs: `18.004 MB`.
+pub fn precise(bytes: f64) -> String {
+    let (mut value, mut unit) = (bytes, 0);
+    let units = ["B", "kB", "MB", "GB", "TB", "PB"];
+    while value >= 1000.0 && unit + 1 < units.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let text = format!("{value:.3}");
+    format!("{}{THIN}{}", text.trim_end_matches('0').trim_end_matches('.'), units[unit])
 }
 
 pub fn kind(kind: Kind, lang: Lang) -> &'static str {
@@ -71,7 +83,7 @@ pub fn tensor(question: &Question, name: &str, lang: Lang) -> String {
 pub fn offer(question: &Question, picked: &[usize], after: &Sums, lang: Lang) -> String {
     let now = question.sums(&question.of);
     let names: Vec<&str> = picked.iter().map(|op| question.ops[*op].name.as_str()).collect();
-    let (before, then) = (bytes(now.bytes), bytes(after.bytes));
+    let (before, then) = (precise(now.bytes), precise(after.bytes));
     pick(
         lang,
         format!("{} 合成一个：{before} → {then}，启动 {} → {}。", names.join("、"), now.launches, after.launches),
@@ -88,7 +100,7 @@ pub fn finding(question: &Question, sums: &Sums, refused: Option<&str>, lang: La
     if let Some(why) = refused {
         return pick(lang, format!("不能合并：{why}。"), format!("Not one kernel: {why}."));
     }
-    let (now, apart) = (bytes(sums.bytes), bytes(sums.apart));
+    let (now, apart) = (precise(sums.bytes), precise(sums.apart));
     let n = question.ops.len();
     if sums.launches == n {
         return pick(

@@ -37,7 +37,10 @@ impl Geometry {
             } else {
                 (origin.y + px(LEAF + 20.0) + (node.step - 1) as f32 * row, px(BOX))
             };
-            let x = (origin.x + column * pitch).clamp(origin.x + wide / 2.0, origin.x + width - wide / 2.0);
+            // The boxes of a chain end where their newest value does, so that later values pass on the right.
+            let is_chain = question.shape == Shape::Chain && !is_leaf;
+            let back = if is_chain { (wide - (pitch - px(4.0))).max(0.0) / 2.0 } else { 0.0 };
+            let x = (origin.x + column * pitch - back).clamp(origin.x + wide / 2.0, origin.x + width - wide / 2.0);
             Rect::from_min_size(pos2(x - wide / 2.0, top), vec2(wide, tall))
         };
         let places: Vec<Rect> = nodes.iter().map(place).collect();
@@ -96,8 +99,13 @@ impl Scene<'_> {
                 (false, false) => tokens.line,
             };
             let stroke = tokens.stroke(if idx == self.picked { 2.0 } else { 1.4 }, color);
+            let into = geometry.nodes[idx];
             for part in [a, b] {
-                painter.line_segment([geometry.nodes[part].center_bottom(), geometry.nodes[idx].center_top()], stroke);
+                let from = geometry.nodes[part].center_bottom();
+                // A value comes straight down in a chain, past the boxes before.
+                let is_straight = self.question.shape == Shape::Chain && nodes[part].step == 0;
+                let x = if is_straight { from.x.clamp(into.left(), into.right()) } else { into.center().x };
+                painter.line_segment([from, pos2(x, into.top())], stroke);
             }
         }
         for (idx, node) in nodes.iter().enumerate() {
