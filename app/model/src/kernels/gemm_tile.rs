@@ -75,6 +75,7 @@ impl Model for GemmTile {
         let num = |key, unit, zh, en| FieldSpec::num(key, unit, 0.0, 1e18, Text::new(zh, en));
         vec![
             bytes("bytes", "搬的字节", "Bytes moved"),
+            num("gigabytes", "GB", "同上，以 GB 计", "The same in GB"),
             num("intensity", "FLOP/B", "算术强度", "Arithmetic intensity"),
             bytes("least_bytes", "每个矩阵只搬一次的字节", "Bytes when every matrix moves once"),
             num("most_intensity", "FLOP/B", "那时的算术强度", "Arithmetic intensity then"),
@@ -102,6 +103,7 @@ impl Model for GemmTile {
         let shared = shared(args, tile, value)?;
         Ok(answer([
             ("bytes", bytes.into()),
+            ("gigabytes", number(bytes as f64 / 1e9)),
             ("intensity", number(flop / bytes as f64)),
             ("least_bytes", least.into()),
             ("most_intensity", number(flop / least as f64)),

@@ -154,6 +154,7 @@ impl Model for GemmWalk {
             bytes("c_read_bytes", "读回 C 的字节", "Bytes of C read again"),
             bytes("c_write_bytes", "写 C 的字节", "Bytes of C written"),
             bytes("bytes", "一共", "All bytes"),
+            FieldSpec::num("gigabytes", "GB", 0.0, 1e9, Text::new("同上，以 GB 计", "The same in GB")),
             FieldSpec::num("intensity", "FLOP/B", 0.0, 1e9, Text::new("算术强度", "Arithmetic intensity")),
         ]
     }
@@ -172,6 +173,7 @@ impl Model for GemmWalk {
             ("c_read_bytes", read.into()),
             ("c_write_bytes", written.into()),
             ("bytes", all.into()),
+            ("gigabytes", number(all as f64 / 1e9)),
             ("intensity", number(flop / all as f64)),
         ]))
     }
