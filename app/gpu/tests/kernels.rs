@@ -123,11 +123,11 @@ fn every_processor_experiment_plans_on_every_processor_or_says_why_not() {
     }
 }
 
-/// Whoever records a pack of their own card waits for all of it: twelve minutes for the chapters that stand.
+/// Whoever records a pack of their own card waits for all of it: a quarter of an hour for the chapters that stand.
 #[test]
 fn recorded_times_add_up() {
     let times: Vec<f64> = library().experiments.values().map(|experiment| experiment.time_secs).collect();
     assert!(times.iter().all(|secs| *secs <= vramlab_gpu::read::MAX_SECS), "{times:?}");
     let total: f64 = times.iter().sum();
-    assert!(total <= 720.0, "{total} s over {} experiments", times.len());
+    assert!(total <= 900.0, "{total} s over {} experiments", times.len());
 }
