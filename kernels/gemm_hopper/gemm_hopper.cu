@@ -128,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(288, 1)
                     multiply(sum, x + 2 * step, w + 2 * step, k + step > 0);
                 }
                 asm volatile("wgmma.commit_group.sync.aligned;\n wgmma.wait_group.sync.aligned %0;" ::"n"(AHEAD) : "memory");
-                if (lane == 0 && k >= AHEAD * SLICE) {
+                if (lane == 0 && k + SLICE > AHEAD * SLICE) {
                     arrive(empty + 8 * ((turn - AHEAD) % STAGES));
                 }
             }
