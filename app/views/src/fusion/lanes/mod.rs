@@ -116,9 +116,8 @@ impl LaunchLanes {
             response.request_focus();
             self.dragged = at.and_then(|at| geometry.time_at(at)).map(|_| self.question.times.kernel);
         }
-        if let Some(before) = self.dragged {
-            let wide = response.total_drag_delta().map_or(0.0, |delta| delta.x) / tokens.px(DOUBLING);
-            let us = before.max(LEAST_US) * 2_f64.powf(f64::from(wide));
+        if let Some((before, delta)) = self.dragged.zip(response.total_drag_delta()) {
+            let us = before.max(LEAST_US) * 2_f64.powf(f64::from(delta.x / tokens.px(DOUBLING)));
             self.question.times.kernel = ((us * 10.0).round() / 10.0).clamp(LEAST_US, MOST_US);
         }
         if response.drag_stopped() {

@@ -10,7 +10,7 @@ const MOST_COLUMN: f32 = 158.0;
 const LANE: f32 = 72.0;
 /// Columns and lanes when they run down.
 const DOWN: f32 = 74.0;
-const LEAST_ACROSS: f32 = 94.0;
+const LEAST_ACROSS: f32 = 84.0;
 const HEAD: f32 = 16.0;
 
 /// What stands at a place.

@@ -222,7 +222,7 @@ impl FusionLasso {
         let (tokens, lang) = (cx.tokens, cx.lang);
         let geometry = Geometry::new(ui.cursor().min, width, tokens.scale, &self.question);
         let (rect, response) = ui.allocate_exact_size(geometry.rect.size(), Sense::click_and_drag());
-        let lasso = self.lasso(&response, &geometry);
+        let lasso = self.lasso(ui, &response, &geometry);
         self.keys(ui, &response);
         let over = response.hover_pos();
         let op = over.and_then(|at| geometry.op_at(at));
@@ -265,10 +265,10 @@ impl FusionLasso {
     }
 
     /// The pointer: a frame picks what is in it and fuses when let go, a click picks one.
-    fn lasso(&mut self, response: &Response, geometry: &Geometry) -> Option<Rect> {
+    fn lasso(&mut self, ui: &Ui, response: &Response, geometry: &Geometry) -> Option<Rect> {
         if response.drag_started_by(PointerButton::Primary) {
             response.request_focus();
-            self.lasso_from = response.interact_pointer_pos();
+            self.lasso_from = ui.input(|input| input.pointer.press_origin());
             self.refused = None;
         }
         let at = response.interact_pointer_pos();

@@ -70,12 +70,13 @@ impl MergeTree {
             controls::choice(flow, tokens, SHAPE.get(lang), &mut next.shape, &shapes);
             flow.item(|ui| {
                 ui.label(RichText::new(SCORES.get(lang)).font(tokens.font(Type::Note)).color(tokens.muted));
-                let edit = TextEdit::singleline(&mut self.draft)
+                let edit = TextEdit::multiline(&mut self.draft)
                     .font(tokens.font(Type::Mono))
                     .desired_width(tokens.px(190.0).min(ui.available_width()))
+                    .desired_rows(1)
                     .char_limit(MOST_TEXT);
                 let response = ui.add(edit);
-                response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, SCORES.get(lang)));
+                response.widget_info(|| WidgetInfo::labeled(Role::MultilineTextInput, true, SCORES.get(lang)));
                 if response.changed() {
                     match Question::read(&self.draft, next.kept, next.shape) {
                         Ok(question) => {
