@@ -109,7 +109,7 @@ impl Cuda {
     }
 
     fn time(&mut self, job: &Job, point: &PointPlan, queue: &Queue<'_>, cx: &PointCx) -> Result<Timed, RunError> {
-        let timer = self.timer(&job.kernel.slug)?;
+        let timer = self.timer(&job.kernel.slug)?.of_kernels(resolve(job, point)?.len());
         let (one_ns, settled_mhz) = timer.warm_up(queue, self.settled_mhz, cx)?;
         let batch = Timer::batch(one_ns);
         let names = job.kernel.cuda.as_ref().map(|cuda| cuda.cycles.clone()).unwrap_or_default();

@@ -33,6 +33,8 @@ pub struct Timer<'a> {
     from: Event,
     to: Event,
     kernel: &'a str,
+    /// Kernels that one launch of the closure queues.
+    n_kernels: f64,
 }
 
 impl<'a> Timer<'a> {
@@ -43,7 +45,21 @@ impl<'a> Timer<'a> {
         sm_clock_mhz: f64,
         kernel: &'a str,
     ) -> Result<Self, RunError> {
-        Ok(Self { device, tools, sensors, sm_clock_mhz, from: Event::new()?, to: Event::new()?, kernel })
+        Ok(Self {
+            device,
+            tools,
+            sensors,
+            sm_clock_mhz,
+            from: Event::new()?,
+            to: Event::new()?,
+            kernel,
+            n_kernels: 1.0,
+        })
+    }
+
+    /// The same for launches that queue so many kernels each: the spin in front of a sample covers all of their calls.
+    pub fn of_kernels(self, n: usize) -> Self {
+        Self { n_kernels: n.max(1) as f64, ..self }
     }
 
     /// Runs the launch until the SM clock stands still; gives the time of one launch then, in nanoseconds, and the
@@ -96,7 +112,7 @@ impl<'a> Timer<'a> {
 
     /// Nanoseconds of one launch, from `batch` launches between two events behind a spin.
     pub fn sample(&self, launch: &Launch<'_>, batch: u32) -> Result<f64, RunError> {
-        let spin_us = SPIN_US + QUEUE_US * f64::from(batch);
+        let spin_us = SPIN_US + QUEUE_US * f64::from(batch) * self.n_kernels;
         self.tools.spin((spin_us * self.sm_clock_mhz) as u64)?;
         self.from.record()?;
         for _ in 0..batch {
