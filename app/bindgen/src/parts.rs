@@ -17,6 +17,8 @@ const DOORS: &[&str] = &[
     "vramlab_shell::snapshot::page::ui",
     "vramlab_shell::fit::page::ui",
     "vramlab_shell::profile::page::ui",
+    "vramlab_shell::playground::page::ui",
+    "<vramlab_shell::app::App>::advance_desks",
     "<vramlab_shell::app::App>::receive",
     "<vramlab_shell::app::App>::follow_desks",
     // Kernels that the first chapter does not show.

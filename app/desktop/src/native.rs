@@ -247,6 +247,10 @@ impl Platform for Native {
         self.on_thread(|_| work());
     }
 
+    fn has_threads(&self) -> bool {
+        true
+    }
+
     fn poll(&mut self) -> Vec<Event> {
         let mut out: Vec<Event> = self.events.try_iter().collect();
         let heard = self.client.as_mut().map(Client::poll).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The self-test of a GPU machine as a program of its own: `gpu_suite [OUT]` runs everything, `gpu_suite small [ID…]`
 //! launches every kernel, or those of some experiments, once at a small size, for a memory checker, `gpu_suite launch` times
-//! an empty kernel, `gpu_suite record OUT ID…` writes the traces of some experiments, with the kernels as they lie on the
+//! an empty kernel, `gpu_suite exercises [OUT.json]` runs every exercise of the playground, `gpu_suite record OUT ID…` writes the traces of some experiments, with the kernels as they lie on the
 //! disk. Run it in the repository's root.
 #![expect(clippy::print_stdout, reason = "this is a program for a terminal")]
 
@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         vramlab_gpu::child::SUBCOMMAND => vramlab_gpu::child::run(program, args.get(2).map(String::as_str)),
         "small" => small(args.get(2..).unwrap_or_default()),
         "launch" => launch(),
+        "exercises" => exercises(args.get(2).map(String::as_str), program),
         "record" => record(args.get(2..).unwrap_or_default(), program),
         out => suite(PathBuf::from(out), program),
     }
@@ -69,6 +70,28 @@ fn launch() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Every exercise of the playground; the table goes to `out`, or is printed.
+fn exercises(out: Option<&str>, program: &str) -> ExitCode {
+    let setup = setup(PathBuf::new(), program);
+    let (table, is_fine) = match selftest::exercises(&setup) {
+        Ok(done) => done,
+        Err(error) => {
+            println!("no GPU, no exercises: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let text = format!("{table:#}\n");
+    match out.map(|out| std::fs::write(out, &text).map_err(|error| format!("{out}: {error}"))) {
+        Some(Err(why)) => {
+            println!("{why}");
+            return ExitCode::FAILURE;
+        }
+        Some(Ok(())) => {}
+        None => println!("{text}"),
+    }
+    if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn record(args: &[String], program: &str) -> ExitCode {

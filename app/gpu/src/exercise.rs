@@ -173,7 +173,11 @@ impl Try {
 
 impl Goal {
     pub fn judge(&self, reports: &[Report]) -> Judged {
-        let found = self.metric.of(reports);
+        self.judge_value(self.metric.of(reports))
+    }
+
+    /// Judges a value that was found elsewhere, by counters.
+    pub fn judge_value(&self, found: f64) -> Judged {
         // Averages of many requests: a billionth is rounding.
         let is_met = self.at_most.is_none_or(|most| found <= most * (1.0 + 1e-9))
             && self.at_least.is_none_or(|least| found >= least * (1.0 - 1e-9));
@@ -184,8 +188,12 @@ impl Goal {
 impl Exercise {
     /// Plays `source` and judges it.
     pub fn attempt(&self, kernel: &crate::manifest::Kernel, source: &str, budget: u64) -> Result<Try, PlayError> {
-        let played = play(kernel, source, &self.params, budget)?;
+        Ok(self.judge(play(kernel, source, &self.params, budget)?))
+    }
+
+    /// Judges what was played.
+    pub fn judge(&self, played: Played) -> Try {
         let goals = self.goals.iter().map(|goal| goal.judge(&played.reports)).collect();
-        Ok(Try { played, goals })
+        Try { played, goals }
     }
 }

@@ -1,6 +1,7 @@
 //! What parent and child say to each other: one JSON object a line, over any byte stream. The first message each way
 //! is the version; unknown versions are refused before anything else is read. `wire.rs` puts the lines on a stream.
 
+use crate::build::Build;
 use crate::error::RunError;
 use crate::manifest::Kernel;
 use crate::plan::Plan;
@@ -42,6 +43,18 @@ pub struct Job {
     /// Profiler metrics to read once a point, outside the timed launches.
     pub counters: Vec<String>,
     pub seed: u64,
+    /// The compiler's findings are asked for too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inspect: Option<Inspect>,
+}
+
+/// What a job of an edited source is to tell beside its points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Inspect {
+    /// Compile and say what came of it; the point is not run.
+    Only,
+    AndRun,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,6 +89,11 @@ pub enum FromChild {
         rung: String,
         why: String,
     },
+    /// What became of the source, before its first point: only where [`Job::inspect`] asks.
+    Built {
+        job_id: u64,
+        build: Box<Build>,
+    },
     Done {
         job_id: u64,
     },
@@ -94,6 +112,7 @@ impl FromChild {
             Self::Progress { job_id, .. }
             | Self::Point { job_id, .. }
             | Self::Rung { job_id, .. }
+            | Self::Built { job_id, .. }
             | Self::Done { job_id } => Some(*job_id),
             Self::Failed { job_id, .. } => *job_id,
         }

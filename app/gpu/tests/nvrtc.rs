@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use vramlab_gpu::RunError;
-use vramlab_gpu::backend::cuda::{compile, tools};
+use vramlab_gpu::backend::cuda::{compile, inspect, tools};
 use vramlab_gpu::launch::Launch;
 use vramlab_gpu::plan::{self, Mode};
 use vramlab_gpu::read::Library;
@@ -174,6 +174,31 @@ fn compile_exactly<'a>(
     }
 }
 
+/// A kernel that asks for the instructions of one architecture gets them there, and its code is more than an empty body.
+#[test]
+fn a_kernel_may_ask_for_the_instructions_of_one_architecture() {
+    let library = library();
+    let asked = || {
+        library.kernels.iter().filter_map(|(slug, kernel)| Some((slug, kernel, kernel.cuda.as_ref()?.arch.as_deref()?)))
+    };
+    assert!(asked().any(|(slug, ..)| slug == "gemm_hopper"));
+    if !has_nvrtc("a_kernel_may_ask_for_the_instructions_of_one_architecture", 2 * asked().count()) {
+        return;
+    }
+    for (slug, kernel, arch) in asked() {
+        let cuda = kernel.cuda.as_ref().unwrap();
+        let vars = PointVars::of(kernel, &Map::new(), &h200()).vars;
+        let launch = Launch::of(cuda, &vars).unwrap();
+        let defines: Vec<String> = launch.define.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let source = &library.sources(slug).unwrap()[&cuda.source];
+        let own = compile::compile_own(&cuda.source, source, 90, Some(arch), &defines).unwrap();
+        assert_eq!(own.arch, arch, "{slug}");
+        let plain = compile::compile_own(&cuda.source, source, 80, Some(arch), &defines).unwrap();
+        assert_eq!(plain.arch, "sm_80", "{slug}");
+        assert!(own.bytes.len() > plain.bytes.len() + 2000, "{slug}: {} and {}", own.bytes.len(), plain.bytes.len());
+    }
+}
+
 /// R4: the log carries the line of the shown text, and the options that were used.
 #[test]
 fn a_mistake_is_told_with_its_line() {
@@ -197,4 +222,59 @@ fn a_future_architecture_falls_back_to_ptx() {
     let image = compile::compile("tools.cu", tools::SOURCE, 990, &[]).unwrap();
     assert!(image.arch.starts_with("compute_"), "{}", image.arch);
     assert!(contains(&image.bytes, ".visible .entry vramlab_spin"), "not PTX");
+}
+
+/// What the playground shows of a source: registers, shared memory, spills and PTX of every exercise, without a device.
+#[test]
+fn every_exercise_tells_what_it_takes() {
+    if !has_nvrtc("every_exercise_tells_what_it_takes", 26) {
+        return;
+    }
+    let library = library();
+    for (slug, exercise) in &library.exercises {
+        let (kernel, sources) = (&library.kernels[slug], library.sources(slug).unwrap());
+        let vars = PointVars::of(kernel, &exercise.params, &h200()).vars;
+        let launches = Launch::all(kernel.cuda.as_ref().unwrap(), &vars).unwrap();
+        for name in [&exercise.start, &exercise.solution] {
+            let build = inspect::build(name, &sources[name], 90, None, &launches).unwrap_or_else(|why| panic!("{why}"));
+            assert_eq!((build.arch.as_str(), build.entries.len()), ("sm_90", launches.len()), "{slug}/{name}");
+            assert!(build.ptx.contains(".visible .entry"), "{slug}/{name}: {}", build.ptx);
+            for taken in &build.entries {
+                assert!((1..=255).contains(&taken.registers), "{slug}/{name}: {taken:?}");
+                assert!(taken.blocks_per_sm > 0 && taken.occupancy <= 1.0, "{slug}/{name}: {taken:?}");
+                assert_eq!(taken.spilled, Some((0, 0)), "{slug}/{name}: {taken:?}");
+            }
+        }
+    }
+}
+
+/// Spills and shared memory are read from the compiler's own words, and too much of the latter is told with both numbers.
+#[test]
+fn spills_and_too_much_shared_memory_are_told() {
+    if !has_nvrtc("spills_and_too_much_shared_memory_are_told", 2) {
+        return;
+    }
+    let launch = Launch {
+        entry: "k".to_owned(),
+        grid: [1, 1],
+        block: [1024, 1],
+        shared_bytes: 0,
+        define: Vec::new(),
+        args: Vec::new(),
+    };
+    let spills = "extern \"C\" __global__ void __launch_bounds__(1024) k(float* io, int n) {\n    float v[96];\n    \
+                  #pragma unroll\n    for (int i = 0; i < 96; ++i) v[i] = io[i * 1024 + threadIdx.x];\n    \
+                  for (int turn = 0; turn < n; ++turn) {\n        #pragma unroll\n        \
+                  for (int i = 0; i < 96; ++i) v[i] = v[i] * v[(i + 1) % 96] + 1.0f;\n    }\n    \
+                  #pragma unroll\n    for (int i = 0; i < 96; ++i) io[i * 1024 + threadIdx.x] = v[i];\n}\n";
+    let build = inspect::build("k.cu", spills, 90, None, std::slice::from_ref(&launch)).unwrap();
+    let taken = &build.entries[0];
+    // 65,536 registers over 1,024 threads: 64 a thread, and 96 values do not fit.
+    assert!(taken.registers <= 64 && taken.local_bytes > 0, "{taken:?}");
+    assert!(taken.spilled.is_some_and(|(stores, loads)| stores > 0 && loads > 0), "{taken:?}");
+    let large = "extern \"C\" __global__ void k(int* out) {\n    __shared__ int t[20000];\n    t[threadIdx.x] = out[threadIdx.x];\n    \
+                 __syncthreads();\n    out[threadIdx.x] = t[threadIdx.x ^ 1];\n}\n";
+    let error = inspect::build("k.cu", large, 90, None, &[launch]).unwrap_err();
+    let RunError::Compile { log, .. } = error else { panic!("{error}") };
+    assert!(log.contains("80000") && log.contains("49152"), "{log}");
 }

@@ -48,6 +48,9 @@ pub struct App {
     pub(crate) snapshot: crate::snapshot::Desk,
     pub(crate) fit: crate::fit::Desk,
     pub(crate) profile: crate::profile::Desk,
+    pub(crate) playground: crate::playground::Desks,
+    /// Kernels that are being written are saved soon, not with every letter.
+    pub(crate) playground_saver: Saver,
     pub(crate) route: Route,
     pub(crate) history: Vec<Route>,
     pub(crate) notes: Vec<Note>,
@@ -107,6 +110,8 @@ impl App {
             snapshot: crate::snapshot::Desk::default(),
             fit: crate::fit::Desk::default(),
             profile: crate::profile::Desk::default(),
+            playground: crate::playground::Desks::new(found.drafts),
+            playground_saver: Saver::default(),
             route: Route::default(),
             history: Vec::new(),
             notes: Vec::new(),
@@ -370,14 +375,31 @@ impl App {
         for action in actions {
             self.apply(&ctx, action);
         }
+        self.tend_desks(&ctx);
         if self.notebook_saver.is_due(self.now_secs) {
             self.mark(Doc::Notebook);
         }
         self.save();
         self.save_progress(false);
-        let waits = [&self.saver, &self.notebook_saver].map(|saver| saver.wait_secs(self.now_secs));
+        let waits = [&self.saver, &self.notebook_saver, &self.playground_saver].map(|saver| saver.wait_secs(self.now_secs));
         if let Some(secs) = waits.into_iter().flatten().reduce(f64::min) {
             ctx.request_repaint_after(std::time::Duration::from_secs_f64(secs.max(0.05)));
+        }
+    }
+
+    /// What is written in the playground goes on and is kept.
+    fn tend_desks(&mut self, ctx: &egui::Context) {
+        if self.playground.is_empty() {
+            return;
+        }
+        if self.platform.rest() == Rest::Here && self.advance_desks() {
+            ctx.request_repaint();
+        }
+        if self.playground.keep() {
+            self.playground_saver.changed(self.now_secs);
+        }
+        if self.playground_saver.is_due(self.now_secs) {
+            self.mark(Doc::Playground);
         }
     }
 
@@ -421,6 +443,9 @@ impl App {
             if self.notebook_saver.is_unsaved() {
                 self.mark(Doc::Notebook);
             }
+            if self.playground.keep() || self.playground_saver.is_unsaved() {
+                self.mark(Doc::Playground);
+            }
             self.save();
         }
         if !self.saver.is_unsaved() || !(is_last || self.saver.is_due(self.now_secs)) {
@@ -458,6 +483,17 @@ impl App {
             let files = self.platform.files();
             let saved = match doc {
                 Doc::Settings => crate::documents::save_settings(files, &self.settings),
+                Doc::Playground => match crate::documents::save_drafts(files, &self.playground.drafts) {
+                    Ok(stored) => {
+                        self.playground.drafts = stored;
+                        self.playground_saver.saved();
+                        Ok(())
+                    }
+                    Err(error) => {
+                        self.playground_saver.failed(self.now_secs, &error);
+                        Err(error)
+                    }
+                },
                 Doc::Notebook => match crate::documents::save_notebook(files, &self.notebook) {
                     Ok(stored) => {
                         self.notebook = stored;

@@ -300,6 +300,9 @@ impl App {
             Event::Backend(backend) => self.hear_backend(backend),
             Event::Job(message) => self.hear_job(message),
             Event::JobFailed { job_id, error } => {
+                if self.playground.fail(job_id, &error) {
+                    return;
+                }
                 if let Some((_, state)) = self.experiments.of_job(job_id) {
                     state.fail(error);
                 }
@@ -346,6 +349,9 @@ impl App {
 
     fn hear_job(&mut self, message: FromChild) {
         let Some(job_id) = message.job_id() else { return };
+        if self.playground.hears(job_id) {
+            return self.playground.hear(message);
+        }
         let Some((id, state)) = self.experiments.of_job(job_id) else { return };
         let id = id.clone();
         if state.hear(message)

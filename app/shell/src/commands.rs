@@ -101,6 +101,12 @@ pub const COMMANDS: &[Command] = &[
         action: |_| Ok(Action::Go(Route::page(Page::Profile))),
     },
     Command {
+        id: "playground",
+        title: Text::new("改 kernel：练习和课程里的全部 kernel", "Playground: exercises and every kernel of the course"),
+        shortcut: plain(Key::K),
+        action: |_| Ok(Action::Go(Route::page(Page::Playground { kernel: None }))),
+    },
+    Command {
         id: "back",
         title: Text::new("后退", "Back"),
         shortcut: Some(KeyboardShortcut::new(Modifiers::ALT, Key::ArrowLeft)),

@@ -120,7 +120,10 @@ impl ExperimentState {
                 return true;
             }
             FromChild::Failed { error, .. } => self.fail(error),
-            FromChild::Hello { .. } | FromChild::Opened { .. } | FromChild::Heartbeat { .. } => {}
+            FromChild::Hello { .. }
+            | FromChild::Opened { .. }
+            | FromChild::Built { .. }
+            | FromChild::Heartbeat { .. } => {}
         }
         false
     }

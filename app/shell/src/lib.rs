@@ -4,7 +4,7 @@
 //! (what differs between desktop and browser). `page/` paints a chapter's steps, `panels/` what surrounds them.
 //! `experiments.rs` is the life of a run, `library.rs` what there is to learn and to run, `study/` what reaches over
 //! chapters: reviews and calibration. `snapshot/` is the page of a memory snapshot, `fit/` that of a
-//! model and a card.
+//! model and a card, `playground/` that of the kernels that the reader edits.
 
 pub mod action;
 pub mod answers;
@@ -23,6 +23,7 @@ pub mod notebook;
 pub mod page;
 pub mod panels;
 pub mod platform;
+pub mod playground;
 pub mod profile;
 mod registry;
 pub mod report;

@@ -241,6 +241,7 @@ impl Library {
             plan,
             counters: experiment.counters.iter().map(|counter| counter.metric.clone()).collect(),
             seed: SEED,
+            inspect: None,
         })
     }
 

@@ -128,6 +128,10 @@ pub trait Platform {
     fn aside(&mut self, work: Box<dyn FnOnce() + Send>) {
         work();
     }
+    /// Whether [`Self::aside`] leaves the frame alone. Without threads, long work is done in pieces, one a frame.
+    fn has_threads(&self) -> bool {
+        false
+    }
     /// From this size on, bytes, a snapshot is asked about before it is read: reading takes several times as much memory.
     fn asks_above(&self) -> u64 {
         2 << 30

@@ -45,6 +45,10 @@ pub enum Page {
     Fit,
     /// A recorded run of a foreign program.
     Profile,
+    /// All kernels of the course to edit, or one of them.
+    Playground {
+        kernel: Option<String>,
+    },
     Settings,
     /// The questions that are due, over all chapters.
     Review,
@@ -89,6 +93,8 @@ impl Route {
             ["snapshot"] => Page::Snapshot,
             ["fit"] => Page::Fit,
             ["profile"] => Page::Profile,
+            ["playground"] => Page::Playground { kernel: None },
+            ["playground", kernel] => Page::Playground { kernel: Some((*kernel).to_owned()) },
             ["settings"] => Page::Settings,
             ["review"] => Page::Review,
             _ => {
@@ -122,6 +128,8 @@ impl Route {
             Page::Snapshot => "/snapshot".to_owned(),
             Page::Fit => "/fit".to_owned(),
             Page::Profile => "/profile".to_owned(),
+            Page::Playground { kernel: None } => "/playground".to_owned(),
+            Page::Playground { kernel: Some(kernel) } => format!("/playground/{}", encode(kernel)),
             Page::Route { id } => format!("/route/{}", encode(id)),
             Page::Task { id } => format!("/task/{}", encode(id)),
             Page::Evidence { route: None } => "/evidence".to_owned(),
@@ -231,6 +239,8 @@ mod tests {
             "/help",
             "/help/slow_link/host/large",
             "/files",
+            "/playground",
+            "/playground/exercise_coalesce",
             "/snapshot?colour=site&cursor=12",
         ] {
             let (route, notes) = Route::parse(text);

@@ -18,4 +18,4 @@ pub use fault::Fault;
 pub use read::read;
 pub use run::count::{Act, Report, Site};
 pub use run::memory::{Buffer, Space};
-pub use run::{Arg, Launch, run};
+pub use run::{Arg, Launch, Playing, run};

@@ -64,6 +64,10 @@ pub trait View {
     fn offer(&mut self, _text: &str) -> Option<Result<(), Localized>> {
         None
     }
+    /// The playground, if the figure is one: its desk is shared with the page of that kernel.
+    fn playground(&mut self) -> Option<&mut crate::playground::Playground> {
+        None
+    }
     /// True while an animation runs and the next frame is wanted.
     fn is_playing(&self) -> bool {
         false
@@ -135,6 +139,8 @@ pub const VISUALIZERS: &[Entry] = &[
     entry::<crate::quantisation::formats::FormatTable>(),
     entry::<crate::quantisation::groups::QuantGroups>(),
     entry::<crate::quantisation::prune::Prune24>(),
+    entry::<crate::reuse::lru::LruStack>(),
+    entry::<crate::reuse::tiles::GemmTiles>(),
     entry::<crate::roofline::Roofline>(),
     entry::<crate::sample_histogram::SampleHistogram>(),
     entry::<crate::sanitizer_chooser::SanitizerChooser>(),

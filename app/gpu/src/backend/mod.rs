@@ -10,6 +10,7 @@ pub mod fake;
 pub mod host;
 mod training;
 
+use crate::build::Build;
 use crate::error::RunError;
 use crate::plan::PointPlan;
 use crate::protocol::Job;
@@ -30,6 +31,12 @@ pub trait Backend {
     /// Measures one point: warm up, sample, check against the reference, read `job.counters` outside the timed
     /// launches. The point carries its samples even if the oracle failed; then `oracle` says so and `invalid` is set.
     fn run_point(&mut self, job: &Job, point: &PointPlan, cx: &mut PointCx) -> Result<Point, RunError>;
+
+    /// Compiles the job's source and says what came of it, for a job that asks. A back end that compiles nothing has nothing to
+    /// say.
+    fn build(&mut self, _job: &Job, _cx: &mut PointCx) -> Result<Option<Build>, RunError> {
+        Ok(None)
+    }
 
     /// After the last point, or after a failure that did not lose the device: give back what only this job needed.
     fn end(&mut self, _job: &Job) {}

@@ -5,7 +5,7 @@ use super::{Ended, Open};
 use crate::backend::{Backend, PointCx, Stop};
 use crate::error::{How, RunError};
 use crate::plan::default_budget;
-use crate::protocol::{FromChild, Job, ToChild, VERSION};
+use crate::protocol::{FromChild, Inspect, Job, ToChild, VERSION};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -120,6 +120,16 @@ impl Loop {
             return Err(RunError::OverBudget { asked_bytes: job.plan.peak_bytes, budget_bytes: *budget_bytes });
         }
         let mut cx = PointCx::new(stop);
+        if let Some(asked) = job.inspect {
+            cx.check()?;
+            if let Some(build) = backend.build(job, &mut cx)? {
+                self.out.say(&FromChild::Built { job_id: job.id, build: Box::new(build) });
+            }
+            if asked == Inspect::Only {
+                self.out.say(&FromChild::Done { job_id: job.id });
+                return Ok(());
+            }
+        }
         let result = points(&self.out, backend.as_mut(), job, &mut cx);
         if !result.as_ref().is_err_and(RunError::ends_the_runner) {
             backend.end(job);

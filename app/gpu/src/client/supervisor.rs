@@ -278,7 +278,10 @@ impl Supervisor {
 
     fn answer(&mut self, job_id: u64, message: FromChild) {
         match message {
-            FromChild::Progress { .. } | FromChild::Point { .. } | FromChild::Rung { .. } => {
+            FromChild::Progress { .. }
+            | FromChild::Point { .. }
+            | FromChild::Rung { .. }
+            | FromChild::Built { .. } => {
                 self.emit(ClientEvent::Job(message));
             }
             FromChild::Done { .. } => {

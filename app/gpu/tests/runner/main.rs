@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its case fails")]
 
 mod faults;
+mod edited;
 mod life;
 mod stage;

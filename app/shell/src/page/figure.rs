@@ -74,6 +74,11 @@ pub fn ui(app: &mut App, ui: &mut Ui, chapter: &Chapter, step: &Step, figure: So
     }
     open(app, &chapter.id, &step.id, figure, lang);
     fetch(app, &chapter.id, &step.id);
+    if let Some(Ok(view)) = &mut app.steps.get(&chapter.id, &step.id).view
+        && let Some(playground) = view.playground()
+    {
+        app.playground.attach(playground);
+    }
     let card = widgets::card(ui, &tokens, |ui| {
         header_ui(app, ui, &tokens, chapter, step, figure, actions);
         prose::markdown_ui(app, ui, &chapter.id, figure.text(), actions);

@@ -84,12 +84,13 @@ pub fn ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
             crate::guide::help_page::ui(app, ui, symptom.as_deref(), &answers, actions);
         }
         Page::Files => start::files_page(app, ui, actions),
-        Page::Snapshot | Page::Fit | Page::Profile if app.platform.rest() != Rest::Here => {
+        Page::Snapshot | Page::Fit | Page::Profile | Page::Playground { .. } if app.platform.rest() != Rest::Here => {
             crate::page::coming::ui(app, ui, None);
         }
         Page::Snapshot => crate::snapshot::ui(app, ui, actions),
         Page::Fit => crate::fit::ui(app, ui, actions),
         Page::Profile => crate::profile::ui(app, ui, actions),
+        Page::Playground { kernel } => crate::playground::ui(app, ui, kernel.as_deref(), actions),
         Page::Chapter { chapter, .. } => crate::page::ui(app, ui, &chapter, actions),
     });
     notes::ui(app, ui, actions);

@@ -18,6 +18,7 @@ const NO_HIT: Text = Text::new("没有匹配的章节", "no chapter matches");
 
 const HOME: Text = Text::new("首页", "Start");
 const HELP: Text = Text::new("症状手册", "Symptoms");
+const PLAYGROUND: Text = Text::new("改 kernel", "Playground");
 const EVIDENCE: Text = Text::new("证据表", "Evidence");
 const BY_LAYER: Text = Text::new("按层级", "By layer");
 const GROUPED: Text =
@@ -148,7 +149,9 @@ fn places_ui(app: &App, ui: &mut Ui, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = tokens.px(2.0);
         let help = Page::Help { symptom: None, answers: Vec::new() };
-        for (name, page) in [(HOME, Page::Start), (HELP, help), (EVIDENCE, Page::Evidence { route: None })] {
+        let kernels = Page::Playground { kernel: None };
+        let evidence = Page::Evidence { route: None };
+        for (name, page) in [(HOME, Page::Start), (HELP, help), (EVIDENCE, evidence), (PLAYGROUND, kernels)] {
             let is_here = std::mem::discriminant(&app.route.page) == std::mem::discriminant(&page);
             if Button::quiet(name.get(lang)).selected(is_here).show(ui, tokens).clicked() {
                 actions.push(Action::Go(Route::page(page)));

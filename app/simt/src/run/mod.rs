@@ -73,32 +73,74 @@ struct Block<'a> {
 
 /// Plays `launch` over `buffers`.
 pub fn run(program: &Program, launch: &Launch<'_>, buffers: &mut [Buffer]) -> Result<Report, Fault> {
-    let (index, kernel) = kernel(program, launch)?;
-    let mut report = Report::default();
-    let mut touched: Vec<Touched> = buffers.iter().map(|buffer| Touched::of(buffer.bytes.len())).collect();
-    let shared = (program.shared_bytes.next_multiple_of(16) + launch.shared_bytes) as usize;
-    let n = launch.block.iter().map(|size| *size as usize).product();
-    let [width, height, depth] = launch.grid;
-    for at in (0..depth).flat_map(|z| (0..height).flat_map(move |y| (0..width).map(move |x| [x, y, z]))) {
+    let mut playing = Playing::begin(program, launch, buffers)?;
+    while !playing.go_on(program, launch, buffers, u64::MAX)? {}
+    Ok(playing.report)
+}
+
+/// A launch on its way, block by block: who has no threads can look after other things in between. It is given the same program,
+/// launch and buffers every time.
+pub struct Playing {
+    index: usize,
+    n_played: u64,
+    touched: Vec<Touched>,
+    report: Report,
+}
+
+impl Playing {
+    pub fn begin(program: &Program, launch: &Launch<'_>, buffers: &[Buffer]) -> Result<Self, Fault> {
+        let (index, _) = kernel(program, launch)?;
+        let touched = buffers.iter().map(|buffer| Touched::of(buffer.bytes.len())).collect();
+        Ok(Self { index, n_played: 0, touched, report: Report::default() })
+    }
+
+    /// Plays blocks until `steps` further operations are done; true at the end. One block is never cut in two.
+    pub fn go_on(
+        &mut self,
+        program: &Program,
+        launch: &Launch<'_>,
+        buffers: &mut [Buffer],
+        steps: u64,
+    ) -> Result<bool, Fault> {
+        let until = self.report.steps.saturating_add(steps);
+        let n_blocks: u64 = launch.grid.iter().map(|size| u64::from(*size)).product();
+        while self.n_played < n_blocks {
+            if self.report.steps >= until {
+                return Ok(false);
+            }
+            self.block(program, launch, buffers)?;
+            self.n_played += 1;
+        }
+        Ok(true)
+    }
+
+    pub fn report(self) -> Report {
+        self.report
+    }
+
+    fn block(&mut self, program: &Program, launch: &Launch<'_>, buffers: &mut [Buffer]) -> Result<(), Fault> {
+        let [width, height, _] = launch.grid.map(u64::from);
+        let at = [self.n_played % width, self.n_played / width % height, self.n_played / width / height];
+        let shared = (program.shared_bytes.next_multiple_of(16) + launch.shared_bytes) as usize;
+        let n = launch.block.iter().map(|size| *size as usize).product();
         let mut block = Block {
             program,
             launch,
-            at,
+            at: at.map(|place| place as u32),
             n,
             buffers,
-            touched: &mut touched,
-            report: &mut report,
+            touched: &mut self.touched,
+            report: &mut self.report,
             shared: vec![0; shared],
             history: History::of(shared),
             locals: Vec::new(),
             frames: Vec::new(),
             depth: 0,
         };
-        let args = block.arguments(kernel);
+        let args = block.arguments(&program.functions[self.index]);
         let mask = vec![true; n];
-        block.enter(index, &args, &mask)?;
+        block.enter(self.index, &args, &mask).map(drop)
     }
-    Ok(report)
 }
 
 /// The kernel of a launch, if it can be launched so.

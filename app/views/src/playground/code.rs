@@ -1,10 +1,13 @@
 //! The editor: text with numbered lines, words of the language told apart, and a mark beside the lines that a check is about.
 
-use super::desk::{MOST_TEXT, Mark};
-use super::words;
-use egui::text::{LayoutJob, TextFormat};
-use egui::{Color32, FontId, Rect, Role, TextEdit, Ui, WidgetInfo, pos2};
+use super::desk::{Desk, MOST_TEXT, Mark};
+use super::find::{Find, Found};
+use super::{typing, words};
+use egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat};
+use egui::text_edit::TextEditState;
+use egui::{Color32, Event, FontId, Id, Key, Modifiers, Rect, Role, TextEdit, Ui, WidgetInfo, pos2};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use vramlab_kit::{Tokens, Type};
 use vramlab_units::Lang;
 
@@ -60,14 +63,51 @@ enum Kind {
     Comment,
 }
 
-/// Shows the editor; true if the text has changed.
-pub fn editor_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, source: &mut String, marks: &BTreeMap<u32, Mark>) -> bool {
-    let font = tokens.font(Type::Mono);
-    let before = source.clone();
+/// Shows the editor of the desk's text; true if Escape was pressed and the keyboard goes on to what stands behind it.
+pub fn editor_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk, marks: &BTreeMap<u32, Mark>) -> bool {
+    let id = ui.make_persistent_id(("code", &desk.slug));
+    let before = desk.source.clone();
+    if ui.memory(|memory| memory.has_focus(id)) {
+        keys(ui, id, desk);
+    }
+    let mut selection = find_ui(ui, tokens, lang, desk);
+    let jump = desk.jump.take();
+    if let Some(line) = jump {
+        selection = Some(typing::line_range(&desk.source, line));
+    }
+    if let Some(range) = &selection {
+        select(ui, id, range.clone());
+        if jump.is_some() {
+            ui.memory_mut(|memory| memory.request_focus(id));
+        }
+    }
     let frame =
         egui::Frame::new().fill(tokens.sunken).corner_radius(tokens.control_corner()).inner_margin(tokens.space.s);
-    frame.show(ui, |ui| {
-        egui::ScrollArea::vertical().max_height(tokens.px(420.0)).id_salt("code").show(ui, |ui| {
+    let output = frame.show(ui, |ui| text_ui(ui, tokens, lang, id, desk, marks, selection)).inner;
+    if desk.source.len() > MOST_TEXT {
+        desk.refuse(desk.source.len());
+        desk.source.clone_from(&before);
+    }
+    if desk.source != before {
+        desk.typed();
+    }
+    output.lost_focus() && ui.input(|input| input.key_pressed(Key::Escape))
+}
+
+/// The numbered text; gives the response of the field.
+fn text_ui(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    lang: Lang,
+    id: Id,
+    desk: &mut Desk,
+    marks: &BTreeMap<u32, Mark>,
+    selection: Option<Range<usize>>,
+) -> egui::Response {
+    let font = tokens.font(Type::Mono);
+    let scroll = egui::ScrollArea::vertical().max_height(tokens.px(420.0)).id_salt("code");
+    scroll
+        .show(ui, |ui| {
             let gutter = tokens.px(GUTTER);
             let corner = ui.cursor().min;
             let mut layouter = |ui: &Ui, text: &dyn egui::TextBuffer, wrap: f32| {
@@ -75,23 +115,26 @@ pub fn editor_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, source: &mut String, 
                 job.wrap.max_width = wrap;
                 ui.fonts_mut(|fonts| fonts.layout_job(job))
             };
-            let output = ui
-                .horizontal(|ui| {
-                    ui.add_space(gutter);
-                    TextEdit::multiline(source)
-                        .code_editor()
-                        .font(font.clone())
-                        .frame(egui::Frame::NONE)
-                        .desired_rows(ROWS)
-                        .desired_width(ui.available_width())
-                        .char_limit(MOST_TEXT)
-                        .layouter(&mut layouter)
-                        .show(ui)
-                })
-                .inner;
-            output.response.widget_info(|| WidgetInfo::labeled(Role::MultilineTextInput, true, words::CODE.get(lang)));
-            let mut line = 1;
-            let mut starts_line = true;
+            let field = |ui: &mut Ui| {
+                ui.add_space(gutter);
+                TextEdit::multiline(&mut desk.source)
+                    .id(id)
+                    .code_editor()
+                    .font(font.clone())
+                    .frame(egui::Frame::NONE)
+                    .desired_rows(ROWS)
+                    .desired_width(ui.available_width())
+                    .layouter(&mut layouter)
+                    .show(ui)
+            };
+            let output = ui.horizontal(field).inner;
+            let response = output.response.response.clone();
+            response.widget_info(|| WidgetInfo::labeled(Role::MultilineTextInput, true, words::CODE.get(lang)));
+            if let Some(range) = selection {
+                let at = output.galley.pos_from_cursor(CCursor::new(range.start));
+                ui.scroll_to_rect(at.translate(output.galley_pos.to_vec2()), Some(egui::Align::Center));
+            }
+            let (mut line, mut starts_line) = (1, true);
             for row in &output.galley.rows {
                 if starts_line {
                     let y = output.galley_pos.y + row.pos.y;
@@ -101,9 +144,79 @@ pub fn editor_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, source: &mut String, 
                 }
                 starts_line = row.ends_with_newline;
             }
+            response
+        })
+        .inner
+}
+
+/// The row of the search, if it is open; gives the characters to show.
+fn find_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk) -> Option<Range<usize>> {
+    let found = desk.find.as_mut()?.ui(ui, tokens, lang, &desk.source);
+    ui.add_space(tokens.space.xxs);
+    match found {
+        Found::Here(range) => Some(range),
+        Found::Close => {
+            desk.find = None;
+            None
+        }
+        Found::Nothing => None,
+    }
+}
+
+fn selected(ui: &Ui, id: Id) -> Range<usize> {
+    let range = TextEditState::load(ui.ctx(), id).and_then(|state| state.cursor.char_range());
+    range.map_or(0..0, |range| {
+        let range = range.as_sorted_char_range();
+        range.start.0..range.end.0
+    })
+}
+
+fn select(ui: &Ui, id: Id, range: Range<usize>) {
+    let mut state = TextEditState::load(ui.ctx(), id).unwrap_or_default();
+    state.cursor.set_char_range(Some(CCursorRange::two(CCursor::new(range.start), CCursor::new(range.end))));
+    state.store(ui.ctx(), id);
+}
+
+/// Keys that mean more in code than in a letter, and pastes that are too long: taken before the field sees them.
+fn keys(ui: &Ui, id: Id, desk: &mut Desk) {
+    let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
+    if pressed(Modifiers::COMMAND, Key::F) {
+        desk.find = Some(Find::open());
+    }
+    let room = MOST_TEXT.saturating_sub(desk.source.len());
+    let selection = selected(ui, id);
+    let too_long = ui.input_mut(|input| {
+        let is_too_long = |event: &Event| matches!(event, Event::Paste(text) if text.len() > room + selection.len());
+        let bytes = input.events.iter().find(|event| is_too_long(event)).map(|event| match event {
+            Event::Paste(text) => text.len(),
+            _ => 0,
         });
+        input.events.retain(|event| !is_too_long(event));
+        bytes
     });
-    *source != before
+    if let Some(bytes) = too_long {
+        desk.refuse(bytes);
+    }
+    let text = &mut desk.source;
+    let moved = if pressed(Modifiers::SHIFT, Key::Tab) {
+        Some(typing::outdent(text, selection))
+    } else if pressed(Modifiers::NONE, Key::Tab) {
+        Some(typing::indent(text, selection))
+    } else if pressed(Modifiers::NONE, Key::Enter) {
+        let at = typing::new_line(text, selection);
+        Some(at..at)
+    } else if ui.input(|input| input.events.contains(&Event::Text("}".to_owned()))) {
+        typing::closing_brace(text, selection).map(|at| {
+            ui.input_mut(|input| input.events.retain(|event| *event != Event::Text("}".to_owned())));
+            at..at
+        })
+    } else {
+        None
+    };
+    if let Some(range) = moved {
+        desk.typed();
+        select(ui, id, range);
+    }
 }
 
 fn number_ui(ui: &Ui, tokens: &Tokens, font: &FontId, rect: Rect, line: u32, mark: Option<Mark>) {
@@ -127,7 +240,7 @@ fn number_ui(ui: &Ui, tokens: &Tokens, font: &FontId, rect: Rect, line: u32, mar
 /// The text with its kinds in colours.
 fn coloured(text: &str, font: &FontId, tokens: &Tokens) -> LayoutJob {
     let mut job = LayoutJob::default();
-    for (piece, kind) in pieces(text) {
+    for (piece, kind) in joined(text) {
         let color: Color32 = match kind {
             Kind::Plain => tokens.ink,
             Kind::Keyword => tokens.accent,
@@ -137,6 +250,21 @@ fn coloured(text: &str, font: &FontId, tokens: &Tokens) -> LayoutJob {
         job.append(piece, 0.0, TextFormat { font_id: font.clone(), color, ..TextFormat::default() });
     }
     job
+}
+
+/// The pieces with neighbours of one kind together: fewer for the layout to look at.
+fn joined(text: &str) -> Vec<(&str, Kind)> {
+    let mut out: Vec<(&str, Kind)> = Vec::new();
+    let mut end = 0;
+    for (piece, kind) in pieces(text) {
+        let start = end;
+        end += piece.len();
+        match out.last_mut() {
+            Some((last, known)) if *known == kind => *last = &text[start - last.len()..end],
+            _ => out.push((&text[start..end], kind)),
+        }
+    }
+    out
 }
 
 /// The text cut into pieces of one kind, nothing left out.
@@ -166,7 +294,7 @@ fn pieces(text: &str) -> Vec<(&str, Kind)> {
 
 #[cfg(test)]
 mod tests {
-    use super::pieces;
+    use super::{joined, pieces};
 
     /// Whatever is typed comes out again, piece by piece.
     #[test]
@@ -175,6 +303,7 @@ mod tests {
             ["", "a", "int x = 0x1Fu; // 注释\n/* open", "#define X 1.5f\n é", "/**/", "\"no string\" '", "_", "9"]
         {
             assert_eq!(pieces(text).iter().map(|(piece, _)| *piece).collect::<String>(), text);
+            assert_eq!(joined(text).iter().map(|(piece, _)| *piece).collect::<String>(), text);
         }
     }
 }

@@ -3,9 +3,8 @@
 use super::*;
 use std::path::Path;
 
-pub(super) fn opened(slug: &'static str) -> Playground {
-    let args = Args::check(&Playground::fields(), &Map::from_iter([("exercise".to_owned(), slug.into())])).unwrap();
-    let mut view = Playground::open(&args).unwrap();
+pub(super) fn opened(slug: &str) -> Playground {
+    let mut view = Playground::of(slug);
     while let Some(path) = view.wants() {
         let file = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path);
         view.take(Ok(&std::fs::read(file).unwrap()));
@@ -20,8 +19,9 @@ fn is_solved(desk: &Desk) -> bool {
 #[test]
 fn a_check_tells_what_is_wrong_and_what_is_right() {
     for slug in EXERCISES {
-        let mut view = opened(slug);
-        let State::Ready(desk) = &mut view.state else { panic!("{slug}: {}", view.finding(Lang::En)) };
+        let view = opened(slug);
+        let desk = view.desk().unwrap_or_else(|| panic!("{slug}: {}", view.finding(Lang::En)));
+        let desk = &mut *desk.borrow_mut();
         desk.check();
         assert!(!is_solved(desk) && !desk.is_changed(), "{slug}");
         desk.toggle_solution();
@@ -36,8 +36,8 @@ fn a_check_tells_what_is_wrong_and_what_is_right() {
 
 #[test]
 fn a_fault_marks_its_line_and_a_change_makes_it_stale() {
-    let mut view = opened("exercise_coalesce");
-    let State::Ready(desk) = &mut view.state else { panic!() };
+    let view = opened("exercise_coalesce");
+    let desk = &mut *view.desk().unwrap().borrow_mut();
     desk.source = "extern \"C\" __global__ void copy_words(const unsigned* input, unsigned* out, unsigned n) {\n    out[n] = 1;\n}\n".to_owned();
     desk.check();
     assert_eq!(desk.marks().get(&2), Some(&desk::Mark::Fault));

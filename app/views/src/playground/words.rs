@@ -1,6 +1,6 @@
 //! The playground's words.
 
-use super::desk::Desk;
+use super::desk::{Desk, MOST_TEXT};
 use vramlab_gpu::exercise::Judged;
 use vramlab_gpu::play::PlayError;
 use vramlab_simt::{Act, Space};
@@ -13,6 +13,34 @@ pub const RESET: Text = Text::new("恢复原样", "Reset");
 pub const HINT: Text = Text::new("提示", "Hint");
 pub const SOLUTION: Text = Text::new("看解答", "Show the solution");
 pub const BACK: Text = Text::new("回到我的", "Back to mine");
+pub const TAKE_BACK: Text = Text::new("拿回上一份", "Take the last text back");
+pub const FIND: Text = Text::new("查找", "Find");
+pub const NEXT: Text = Text::new("下一处", "Next");
+pub const PREVIOUS: Text = Text::new("上一处", "Previous");
+pub const CLOSE: Text = Text::new("关掉", "Close");
+pub const COMPILE: Text = Text::new("编译", "Compile");
+pub const RUN: Text = Text::new("在 GPU 上运行", "Run on the GPU");
+pub const STOP: Text = Text::new("停下", "Stop");
+pub const OPENING: Text = Text::new("正在打开 GPU……", "Opening the GPU …");
+pub const RUNNING: Text = Text::new("{} 正在编译、运行……", "{} compiles and runs …");
+pub const ABSENT: Text = Text::new(
+    "这里没有 GPU（{}）：目标照样判，靠处理器逐个算地址；寄存器、计数器和时间要有 GPU 才知道。",
+    "There is no GPU here ({}). Goals are judged all the same, by addresses worked out on the processor; registers, counters and \
+     times need a GPU.",
+);
+pub const ON_DEVICE: Text = Text::new("{} 上", "On the {}");
+pub const ON_GPU: Text = Text::new("GPU 上", "On the GPU");
+pub const DEVICE_STALE: Text =
+    Text::new("代码改过了，下面说的还是原来那份。", "The code has changed; what follows is about the text before.");
+pub const TIME: Text =
+    Text::new("一次 {} µs（L2 是热的；时间不算目标）", "{} µs a launch, with a warm L2; time is no goal");
+pub const NO_COUNTERS: Text = Text::new(
+    "没有读到硬件计数器：{}。目标仍按地址判。",
+    "No hardware counters: {}. The goals stay judged by addresses.",
+);
+pub const PTX: Text = Text::new("看 PTX", "Show the PTX");
+pub const COPY_PTX: Text = Text::new("复制 PTX", "Copy the PTX");
+pub const CHECKING: Text = Text::new("正在检查……", "Checking …");
 pub const CODE: Text = Text::new("kernel 的代码", "The kernel's code");
 pub const LOADING: Text = Text::new("正在取题目……", "Fetching the exercise …");
 pub const STALE: Text = Text::new("代码改过了，再检查一次。", "The code has changed: check it again.");
@@ -44,6 +72,56 @@ pub fn act(space: Space, act: Act) -> Text {
 /// What `moved` counts in a memory.
 pub fn unit(space: Space) -> Text {
     if space == Space::Shared { Text::new("wavefront", "wavefronts") } else { Text::new("扇区", "sectors") }
+}
+
+/// What keeps further blocks out, as the model `occupancy` names it.
+pub fn limiter(limiter: &str, lang: Lang) -> String {
+    let name = |part: &str| {
+        let text = match part {
+            "warps" => Text::new("warp 数", "warps"),
+            "registers" => Text::new("寄存器", "registers"),
+            "shared" => Text::new("共享内存", "shared memory"),
+            "blocks" => Text::new("block 数", "blocks"),
+            _ => return "–".to_owned(),
+        };
+        text.get(lang).to_owned()
+    };
+    let comma = if lang == Lang::Zh { "、" } else { ", " };
+    limiter.split('+').map(name).collect::<Vec<_>>().join(comma)
+}
+
+pub fn line(line: u32, lang: Lang) -> String {
+    match lang {
+        Lang::Zh => format!("第 {line} 行"),
+        Lang::En => format!("line {line}"),
+    }
+}
+
+pub fn go_to(number: u32, lang: Lang) -> String {
+    match lang {
+        Lang::Zh => format!("去第 {number} 行"),
+        Lang::En => format!("Go to line {number}"),
+    }
+}
+
+/// A text that was too long.
+pub fn refused(bytes: usize, lang: Lang) -> String {
+    let (bytes, most) = (grouped(bytes as f64), grouped(MOST_TEXT as f64));
+    match lang {
+        Lang::Zh => format!("有 {bytes} 字节，编辑器最多收 {most} 字节。没有粘贴，原来的代码没有动。"),
+        Lang::En => {
+            format!("{bytes} bytes; the editor takes {most} at most. Nothing was pasted, and the code is as it was.")
+        }
+    }
+}
+
+/// What the device's counters say of a goal.
+pub fn counted(judged: &Judged, lang: Lang) -> String {
+    let shown = number(judged.found);
+    match lang {
+        Lang::Zh => format!("计数器说 {shown}"),
+        Lang::En => format!("{shown} by the counters"),
+    }
 }
 
 /// A goal as it is asked for.
@@ -108,6 +186,7 @@ pub fn unwritten(line: u32, lang: Lang) -> String {
 /// The state in one sentence.
 pub fn finding(desk: &Desk, lang: Lang) -> String {
     match &desk.outcome {
+        _ if desk.is_checking || desk.wants_check => CHECKING.get(lang).to_owned(),
         None => UNTRIED.get(lang).to_owned(),
         Some(_) if desk.is_stale() => STALE.get(lang).to_owned(),
         Some(Err(PlayError::Source(fault))) => match lang {
@@ -115,6 +194,10 @@ pub fn finding(desk: &Desk, lang: Lang) -> String {
             Lang::En => format!("Line {}: {}.", fault.at.line, fault.said.get(lang)),
         },
         Some(Err(error)) => error.to_string(),
+        Some(Ok(tried)) if desk.exercise.is_none() && tried.is_right() => {
+            let said = "The results are right. The lines below say what each access moves.";
+            Text::new("结果对。下面是每一行怎样碰内存。", said).get(lang).to_owned()
+        }
         Some(Ok(tried)) if tried.is_solved() => {
             Text::new("结果对，目标都达到了。", "The results are right and every goal is met.").get(lang).to_owned()
         }

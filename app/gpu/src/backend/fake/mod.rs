@@ -9,6 +9,7 @@ mod raw;
 pub use raw::play;
 
 use super::{Backend, PointCx, Rung};
+use crate::build::{Build, Taken};
 use crate::error::RunError;
 use crate::plan::PointPlan;
 use crate::protocol::Job;
@@ -42,6 +43,8 @@ pub const SCRIPTS: &[Script] = &[
     job("old_driver", "R2", "驱动太旧", "the driver is too old"),
     job("no_nvrtc", "R3", "找不到 NVRTC", "NVRTC is missing"),
     job("compile_error", "R4", "内核源码有错，编译不过", "the kernel does not compile"),
+    job("compile_hangs", "R6", "编译永远不结束", "the compiler never ends"),
+    job("shared_memory", "R7", "共享内存要得太多", "too much shared memory is asked for"),
     job("illegal_address", "R5", "内核访问了非法地址", "the kernel reads an illegal address"),
     job("misaligned_address", "R5", "内核的访问没有对齐", "the kernel's access is misaligned"),
     job("device_assert", "R5", "内核里的断言失败", "an assertion inside the kernel fails"),
@@ -114,13 +117,25 @@ impl Backend for Fake {
         })
     }
 
+    /// A source that is plainly made up: its text is the PTX.
+    fn build(&mut self, job: &Job, cx: &mut PointCx) -> Result<Option<Build>, RunError> {
+        match self.script.id {
+            "compile_error" => return Err(does_not_compile(job)),
+            "compile_hangs" => loop {
+                thread::park();
+            },
+            "slow" => nap(Duration::from_millis(500), cx)?,
+            "shared_memory" => return Err(device(701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", TOO_MUCH, false)),
+            _ => {}
+        }
+        let taken = Taken { entry: job.kernel.slug.clone(), registers: 32, threads: 256, ..Taken::default() };
+        let ptx = job.sources.values().cloned().collect();
+        Ok(Some(Build { arch: "sm_90".to_owned(), log: String::new(), entries: vec![taken.with_occupancy(90)], ptx }))
+    }
+
     fn begin(&mut self, job: &Job, _cx: &mut PointCx) -> Result<Rung, RunError> {
         match self.script.id {
-            "compile_error" => Err(RunError::Compile {
-                arch: "sm_90".to_owned(),
-                options: vec!["--gpu-architecture=sm_90".to_owned()],
-                log: format!("{}.cu(3): error: expected a \";\"", job.kernel.slug),
-            }),
+            "compile_error" => Err(does_not_compile(job)),
             _ => Ok(Rung::none("a scripted device has no counters")),
         }
     }
@@ -128,6 +143,16 @@ impl Backend for Fake {
     fn run_point(&mut self, job: &Job, point: &PointPlan, cx: &mut PointCx) -> Result<Point, RunError> {
         play_in_job(self.script.id, job, cx)?;
         Ok(scripted_point(self.script.id, point))
+    }
+}
+
+const TOO_MUCH: &str = "a block asks for more shared memory than the device has";
+
+fn does_not_compile(job: &Job) -> RunError {
+    RunError::Compile {
+        arch: "sm_90".to_owned(),
+        options: vec!["--gpu-architecture=sm_90".to_owned()],
+        log: format!("{}.cu(3): error: expected a \";\"", job.kernel.slug),
     }
 }
 

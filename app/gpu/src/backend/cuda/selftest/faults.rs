@@ -115,7 +115,7 @@ fn job(source: &str, n_bytes: f64) -> Result<Job, RunError> {
         deadline_secs: 3.0,
     };
     let sources = BTreeMap::from([("drill.cu".to_owned(), source.to_owned())]);
-    Ok(Job { id: 0, kernel, sources, plan, counters: Vec::new(), seed: 1 })
+    Ok(Job { id: 0, kernel, sources, plan, counters: Vec::new(), seed: 1, inspect: None })
 }
 
 #[cfg(test)]

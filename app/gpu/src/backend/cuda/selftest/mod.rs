@@ -6,6 +6,7 @@
 //! NVIDIA's checkers watch `small.rs`; `table.rs` is the table. A missing GPU is a failure here.
 //! The caller writes the traces and the table.
 
+mod exercises;
 mod experiments;
 mod faults;
 mod peers;
@@ -14,6 +15,7 @@ mod sanitizer;
 mod small;
 mod table;
 
+pub use exercises::exercises;
 pub use peers::launch;
 pub use small::small;
 pub use table::{Row, Table};

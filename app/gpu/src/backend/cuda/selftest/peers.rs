@@ -56,7 +56,7 @@ fn job(setup: &Setup, cuda: &Cuda, slug: &str, shape: (u64, u64)) -> Result<(Job
         deadline_secs: 60.0,
     };
     let sources = setup.library.sources(slug).cloned().unwrap_or_default();
-    Ok((Job { id: 1, kernel, sources, plan, counters: Vec::new(), seed: 11 }, point))
+    Ok((Job { id: 1, kernel, sources, plan, counters: Vec::new(), seed: 11, inspect: None }, point))
 }
 
 /// Our copy against `cuMemcpyDtoDAsync` over the same buffers, sample by sample.

@@ -14,6 +14,7 @@ use vramlab_units::{Map, Value};
 const SIZES: &[(&str, u64)] = &[
     ("n_words", 1 << 19),
     ("n_records", 1 << 16),
+    ("n_elems", 1 << 19),
     ("n_bytes", 1 << 21),
     ("n_floats", 1 << 14),
     ("cap_bytes", 1 << 21),
@@ -79,5 +80,5 @@ fn job(library: &Library, id: &str, kernel: &Kernel, point: PointPlan) -> Job {
     let plan =
         Plan { experiment: id.to_owned(), mode: Mode::Full, points: vec![point], peak_bytes: 0, deadline_secs: 60.0 };
     let sources = library.sources(&kernel.slug).cloned().unwrap_or_default();
-    Job { id: 1, kernel: kernel.clone(), sources, plan, counters: Vec::new(), seed: 7 }
+    Job { id: 1, kernel: kernel.clone(), sources, plan, counters: Vec::new(), seed: 7, inspect: None }
 }
