@@ -93,7 +93,7 @@ impl WarpReduction {
         figure::speak(&response, &self.finding(lang), said.as_deref().filter(|_| response.has_focus()));
         let hue = paint::color(tokens, self.question.form);
         let marks = [
-            (Mark::Square(tokens.tint(hue, 0.28)), words::NEEDED.get(lang)),
+            (Mark::Square(tokens.tint(hue, paint::needed_share(tokens))), words::NEEDED.get(lang)),
             (Mark::Square(tokens.tint(hue, 0.95)), words::NOW.get(lang)),
             (Mark::Area(Area::Wasted), words::DEAD.get(lang)),
             (Mark::Square(tokens.caution), words::BARRIER.get(lang)),

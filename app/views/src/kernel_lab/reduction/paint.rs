@@ -3,7 +3,8 @@
 use super::question::{Question, STEPS, start};
 use super::words;
 use crate::ink;
-use egui::{Align2, Color32, CornerRadius, Painter, Pos2, Rect, StrokeKind, pos2, vec2};
+use crate::kernel_lab::sm;
+use egui::{Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, StrokeKind, pos2, vec2};
 use vramlab_kit::{Area, Tokens, Type, paint};
 use vramlab_model::kernels::warp_reduce::{Form, LANES, Round};
 use vramlab_units::Lang;
@@ -93,7 +94,12 @@ impl Geometry {
 }
 
 pub fn color(tokens: &Tokens, form: Form) -> Color32 {
-    if form == Form::SharedTree { tokens.hierarchy(1.0 / 6.0) } else { tokens.hierarchy(0.0) }
+    if form == Form::SharedTree { sm::shared(tokens) } else { sm::register(tokens) }
+}
+
+/// How strong a cell is whose value is still needed.
+pub fn needed_share(tokens: &Tokens) -> f32 {
+    if tokens.is_dark() { 0.5 } else { 0.3 }
 }
 
 pub struct Scene<'a> {
@@ -154,7 +160,7 @@ impl Scene<'_> {
         for lane in 0..LANES {
             let Some(from) = round.from[lane].filter(|from| *from != lane) else { continue };
             let is_picked = picked == Some((step, lane));
-            let share = if round.is_needed[lane] { if is_now { 0.9 } else { 0.45 } } else { 0.16 };
+            let share = if round.is_needed[lane] { if is_now { 0.95 } else { 0.6 } } else { 0.18 };
             let (width, color) = if is_picked { (2.0, tokens.accent) } else { (1.0, tokens.tint(hue, share)) };
             let (a, b) = (panel.cell(step - 1, from).center_bottom(), panel.cell(step, lane).center_top());
             painter.line_segment([a, b], tokens.stroke(width, color));
@@ -192,7 +198,7 @@ impl Scene<'_> {
             return;
         }
         let is_sum = step == panel.rows() && needed;
-        let share = if is_sum { 0.95 } else { 0.28 };
+        let share = if is_sum { 0.95 } else { needed_share(tokens) };
         if needed {
             painter.rect_filled(rect, corner, tokens.tint(hue, share));
         } else {
@@ -201,9 +207,9 @@ impl Scene<'_> {
         if is_here {
             painter.rect_stroke(rect, corner, tokens.stroke(1.6, tokens.accent), StrokeKind::Outside);
         }
-        let text = value.to_string();
-        let font = tokens.font(Type::MonoSmall);
-        if has_value && ink::text_width(painter, &text, font.clone()) < rect.width() - 1.0 {
+        let font = self.digits();
+        if has_value && ink::text_width(painter, "496", font.clone()) < rect.width() {
+            let text = value.to_string();
             let color = if is_sum {
                 tokens.surface
             } else if needed {
@@ -213,6 +219,12 @@ impl Scene<'_> {
             };
             ink::text(painter, rect.center(), Align2::CENTER_CENTER, text, font, color);
         }
+    }
+
+    /// Three digits go into a cell of a wide page.
+    fn digits(&self) -> FontId {
+        let font = self.tokens.font(Type::MonoSmall);
+        FontId::new(font.size * 0.86, font.family)
     }
 
     /// What the warps of a block still have to do together.

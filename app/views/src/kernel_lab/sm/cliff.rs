@@ -48,7 +48,7 @@ impl Scene<'_> {
         let title = if question.axis == Axis::Shared { format!("{title} (KiB)") } else { title.to_owned() };
         let at = pos2(chart.center().x, chart.bottom() + tokens.px(19.0));
         ink::text(painter, at, Align2::CENTER_TOP, title, small.clone(), tokens.muted);
-        let at = pos2(chart.left() - tokens.px(32.0), chart.top() - tokens.px(8.0));
+        let at = pos2(chart.left() - tokens.px(32.0), chart.top() - tokens.px(22.0));
         let y_title = format!("{} (%)", words::OCCUPANCY.get(*lang));
         ink::text(painter, at, Align2::LEFT_BOTTOM, y_title, small, tokens.muted);
     }

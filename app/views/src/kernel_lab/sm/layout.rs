@@ -10,7 +10,7 @@ const COLUMNS: u64 = 8;
 const SLOT_COLUMNS: u64 = 4;
 /// Narrower than this the cliff finder goes under the SM.
 const WIDE: f32 = 660.0;
-const LABEL: f32 = 20.0;
+const LABEL: f32 = 22.0;
 const METER: f32 = 22.0;
 const CHART: f32 = 250.0;
 const WAVE: f32 = 30.0;
@@ -51,7 +51,7 @@ impl Geometry {
         let inner = wide - px(8.0);
         let slot = inner / SLOT_COLUMNS as f32;
         let cell = inner / COLUMNS as f32;
-        let (slots_tall, cells_tall) = ((slot * 0.62) * slot_rows as f32, cell * 0.8 * (CELLS / COLUMNS) as f32);
+        let (slots_tall, cells_tall) = ((slot * 0.76) * slot_rows as f32, cell * (CELLS / COLUMNS) as f32);
         let top = origin.y + label;
         let tall = label + slots_tall + label + cells_tall + px(6.0);
         let partition = |idx: usize| {
@@ -70,14 +70,14 @@ impl Geometry {
         let meters = [meter(0), meter(1), meter(2), meter(3)];
         let sm = Rect::from_min_max(origin, pos2(origin.x + left, meters[3].bottom()));
         let chart = if is_wide {
-            let at = pos2(origin.x + left + px(64.0), origin.y + px(22.0));
+            let at = pos2(origin.x + left + px(64.0), origin.y + px(42.0));
             Rect::from_min_max(at, pos2(origin.x + width - px(6.0), sm.bottom() - px(36.0)))
         } else {
-            let at = pos2(origin.x + px(42.0), sm.bottom() + px(34.0));
+            let at = pos2(origin.x + px(42.0), sm.bottom() + px(52.0));
             Rect::from_min_size(at, vec2(width - px(48.0), px(CHART - 60.0)))
         };
         let below = if is_wide { sm.bottom() } else { chart.bottom() + px(36.0) };
-        let waves = Rect::from_min_size(pos2(origin.x, below + px(30.0)), vec2(width, px(WAVE)));
+        let waves = Rect::from_min_size(pos2(origin.x, below + px(if is_wide { 30.0 } else { 64.0 })), vec2(width, px(WAVE)));
         let rect = Rect::from_min_max(origin, pos2(origin.x + width, waves.bottom() + px(4.0)));
         let cell_gap = px(1.0);
         Self { rect, sm, partitions, shared, ticks, meters, chart, waves, slot_rows, cell_gap, label }

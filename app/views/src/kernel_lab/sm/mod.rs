@@ -14,6 +14,7 @@ use crate::figure;
 use crate::view::{DataTable, View, ViewCx, Visualizer};
 use egui::{ComboBox, EventFilter, Key, PointerButton, Response, RichText, Role, Sense, Ui, WidgetInfo};
 use layout::Geometry;
+pub use paint::{register, shared};
 use paint::Scene;
 use question::{Answer, MOST_GRID, MOST_SMS, MOST_STATIC, Question, SHARED_STEP};
 use vramlab_kit::{Area, Mark, Slider, Tokens, Type, Verdict, legend};

@@ -5,7 +5,7 @@ use super::question::{Answer, Question};
 use super::words;
 use crate::ink;
 use egui::{Align2, Color32, CornerRadius, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
-use vramlab_kit::{Area, Tokens, Type, paint};
+use vramlab_kit::{Area, Tokens, Type, paint, palette};
 use vramlab_model::kernels::architecture::PARTITIONS;
 use vramlab_units::{Lang, Text};
 
@@ -25,11 +25,16 @@ pub fn warp(tokens: &Tokens) -> Color32 {
 }
 
 pub fn register(tokens: &Tokens) -> Color32 {
-    tokens.hierarchy(0.0)
+    lifted(tokens, tokens.hierarchy(0.0))
 }
 
 pub fn shared(tokens: &Tokens) -> Color32 {
-    tokens.hierarchy(1.0 / 6.0)
+    lifted(tokens, tokens.hierarchy(1.0 / 6.0))
+}
+
+/// The near end of the hierarchy is dark: on a dark ground it comes forward a little.
+pub fn lifted(tokens: &Tokens, color: Color32) -> Color32 {
+    if tokens.is_dark() { palette::mix(color, tokens.ink, 0.34) } else { color }
 }
 
 impl Scene<'_> {
@@ -62,7 +67,7 @@ impl Scene<'_> {
     }
 
     fn name(&self, rect: Rect, text: Text) {
-        let at = pos2(rect.left(), rect.top() - self.tokens.px(2.0));
+        let at = pos2(rect.left(), rect.top() - self.tokens.px(3.5));
         let font = self.tokens.font(Type::Small);
         ink::text(self.painter, at, Align2::LEFT_BOTTOM, text.get(self.lang), font, self.tokens.muted);
     }
@@ -196,13 +201,10 @@ impl Scene<'_> {
     fn waves(&self) {
         let Self { painter, tokens, geometry, answer, question, lang, .. } = self;
         let area = geometry.waves;
-        let at = pos2(area.left(), area.top() - tokens.px(4.0));
         let said = words::waves(question, answer, *lang);
-        let font = tokens.font(Type::Small);
-        let fits = ink::text_width(painter, &said, font.clone()) <= area.width();
-        if fits {
-            ink::text(painter, at, Align2::LEFT_BOTTOM, said, font, tokens.muted);
-        }
+        let galley = painter.layout(said, tokens.font(Type::Small), tokens.muted, area.width());
+        let at = pos2(area.left(), area.top() - tokens.px(4.0) - galley.size().y);
+        painter.galley(at, galley, tokens.muted);
         let Some((n, _, last)) = answer.waves else { return };
         let drawn = n.min((area.width() / tokens.px(26.0)) as u64).max(1);
         let wide = area.width() / drawn.max(4) as f32;
