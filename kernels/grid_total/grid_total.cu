@@ -61,8 +61,8 @@ extern "C" __global__ void __launch_bounds__(256) first_1(const uint4* in, unsig
     if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
 
-// One launch: a block writes its part, then counts itself. Whoever counts last knows that all parts are there. The count wraps to 0,
-// ready for the next time.
+// One launch: a block writes its part, then counts itself. Whoever counts last knows that all parts are there, and sets the count
+// back for the next time.
 extern "C" __global__ void __launch_bounds__(256) first_2(const uint4* in, unsigned* parts, unsigned* out, unsigned* count,
                                                           unsigned n_pieces) {
     __shared__ bool is_last;
@@ -70,13 +70,16 @@ extern "C" __global__ void __launch_bounds__(256) first_2(const uint4* in, unsig
     if (threadIdx.x == 0) {
         parts[blockIdx.x] = sum;
         __threadfence();
-        is_last = atomicInc(count, gridDim.x - 1) == gridDim.x - 1;
+        is_last = atomicAdd(count, 1) == gridDim.x - 1;
     }
     __syncthreads();
     if (!is_last) return;
     __threadfence();
     sum = sum_of_parts(parts, gridDim.x);
-    if (threadIdx.x == 0) *out = sum;
+    if (threadIdx.x == 0) {
+        *out = sum;
+        *count = 0;
+    }
 }
 
 // Atomics: whoever adds to a word needs it cleared, which is a launch too.

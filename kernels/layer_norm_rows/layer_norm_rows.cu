@@ -6,11 +6,7 @@
 #define TURNS (COLUMNS / (16 * GROUP))
 #define SMALL 1e-5f
 
-// Mean, and the sum of squared distances from it.
-struct Moments {
-    float mean;
-    float squares;
-};
+// Moments are pairs: in x the mean, in y the sum of squared distances from it.
 
 __device__ __forceinline__ float added(float4 x) { return (x.x + x.y) + (x.z + x.w); }
 __device__ __forceinline__ float squared(float4 x, float mean) {
@@ -51,12 +47,12 @@ __device__ __forceinline__ float sum_of_row(float x, unsigned group) {
 }
 
 // Moments of equal parts merge to those of the whole: the mean of the means, and what lies between the means on top of the squares.
-__device__ __forceinline__ Moments merged(Moments own, unsigned group) {
+__device__ __forceinline__ float2 merged(float2 own, unsigned group) {
     __shared__ float means[32], squares[32];
     float each = (float)COLUMNS / group, lanes = min(group, 32u);
-    float mean = sum_of_warp(own.mean, group) / lanes;
-    float off = own.mean - mean;
-    float sum = sum_of_warp(own.squares + each * off * off, group);
+    float mean = sum_of_warp(own.x, group) / lanes;
+    float off = own.x - mean;
+    float sum = sum_of_warp(own.y + each * off * off, group);
     if (group > 32) {
         if (threadIdx.x % 32 == 0) {
             means[threadIdx.x / 32] = mean;
@@ -68,10 +64,7 @@ __device__ __forceinline__ Moments merged(Moments own, unsigned group) {
         off = part - mean;
         sum = sum_of_parts(squares[part_of_row(group)] + 32.0f * each * off * off, group);
     }
-    Moments all;
-    all.mean = mean;
-    all.squares = sum;
-    return all;
+    return make_float2(mean, sum);
 }
 
 __device__ __forceinline__ unsigned long long row_of() {
@@ -122,9 +115,7 @@ extern "C" __global__ void finish(const float4* in, const float* means, const fl
 extern "C" __global__ void __launch_bounds__(BLOCK) first_1(const float4* in, float* means, float* scales, float4* out) {
     unsigned long long row = row_of();
     const float4* from = in + first_of(row);
-    Moments own;
-    own.mean = 0.0f;
-    own.squares = 0.0f;
+    float2 own = make_float2(0.0f, 0.0f);
     for (unsigned turn = 0; turn < TURNS; ++turn) {
         float4 x[4];
 #pragma unroll
@@ -135,14 +126,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK) first_1(const float4* in, fl
         float mean = sum / 16.0f;
 #pragma unroll
         for (unsigned k = 0; k < 4; ++k) squares += squared(x[k], mean);
-        float off = mean - own.mean, share = 1.0f / (turn + 1);
-        own.mean += off * share;
-        own.squares += squares + off * off * 16.0f * turn * share;
+        float off = mean - own.x, share = 1.0f / (turn + 1);
+        own.x += off * share;
+        own.y += squares + off * off * 16.0f * turn * share;
     }
     own = merged(own, GROUP);
     if (threadIdx.x % GROUP == 0) {
-        means[row] = own.mean;
-        scales[row] = rsqrtf(own.squares / COLUMNS + SMALL);
+        means[row] = own.x;
+        scales[row] = rsqrtf(own.y / COLUMNS + SMALL);
     }
 }
 
@@ -154,16 +145,14 @@ extern "C" __global__ void __launch_bounds__(CHIP_BLOCK, CHIP_BLOCKS) first_2(co
     float4 x[KEPT];
 #pragma unroll
     for (unsigned k = 0; k < KEPT; ++k) x[k] = in[first + k * CHIP];
-    Moments own;
-    own.mean = 0.0f;
-    own.squares = 0.0f;
+    float2 own = make_float2(0.0f, 0.0f);
 #pragma unroll
-    for (unsigned k = 0; k < KEPT; ++k) own.mean += added(x[k]);
-    own.mean /= 4 * KEPT;
+    for (unsigned k = 0; k < KEPT; ++k) own.x += added(x[k]);
+    own.x /= 4 * KEPT;
 #pragma unroll
-    for (unsigned k = 0; k < KEPT; ++k) own.squares += squared(x[k], own.mean);
-    Moments all = merged(own, CHIP);
-    float scale = rsqrtf(all.squares / COLUMNS + SMALL);
+    for (unsigned k = 0; k < KEPT; ++k) own.y += squared(x[k], own.x);
+    float2 all = merged(own, CHIP);
+    float scale = rsqrtf(all.y / COLUMNS + SMALL);
 #pragma unroll
-    for (unsigned k = 0; k < KEPT; ++k) out[first + k * CHIP] = normal(x[k], all.mean, scale);
+    for (unsigned k = 0; k < KEPT; ++k) out[first + k * CHIP] = normal(x[k], all.x, scale);
 }

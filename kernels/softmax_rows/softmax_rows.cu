@@ -5,11 +5,7 @@
 // Turns in which a group has read its row.
 #define TURNS (COLUMNS / (16 * GROUP))
 
-// The maximum so far, and the sum of e^(x - maximum).
-struct Sum {
-    float most;
-    float sum;
-};
+// Online sums are pairs: in x the maximum so far, in y the sum of e^(value - maximum).
 
 __device__ __forceinline__ float larger(float4 x) { return fmaxf(fmaxf(x.x, x.y), fmaxf(x.z, x.w)); }
 __device__ __forceinline__ float added(float4 x) { return (x.x + x.y) + (x.z + x.w); }
@@ -62,10 +58,10 @@ __device__ __forceinline__ float sum_of_row(float x, unsigned group) {
 }
 
 // Sums under maxima of their own, brought under one: each sum times e^(its maximum - the maximum of all).
-__device__ __forceinline__ Sum both_of_row(Sum own, unsigned group) {
+__device__ __forceinline__ float2 both_of_row(float2 own, unsigned group) {
     __shared__ float maxima[32], sums[32];
-    float most = max_of_warp(own.most, group);
-    float sum = sum_of_warp(own.sum * expf(own.most - most), group);
+    float most = max_of_warp(own.x, group);
+    float sum = sum_of_warp(own.y * expf(own.x - most), group);
     if (group > 32) {
         if (threadIdx.x % 32 == 0) {
             maxima[threadIdx.x / 32] = most;
@@ -80,10 +76,7 @@ __device__ __forceinline__ Sum both_of_row(Sum own, unsigned group) {
 #pragma unroll
         for (unsigned step = group / 64; step > 0; step /= 2) sum += __shfl_xor_sync(ALL, sum, step);
     }
-    Sum all;
-    all.most = most;
-    all.sum = sum;
-    return all;
+    return make_float2(most, sum);
 }
 
 __device__ __forceinline__ unsigned long long row_of() {
@@ -187,25 +180,23 @@ extern "C" __global__ void finish(const float4* in, const float* maxima, const f
 extern "C" __global__ void __launch_bounds__(BLOCK) first_2(const float4* in, float* maxima, float* sums, float4* out) {
     unsigned long long row = row_of();
     const float4* from = in + first_of(row);
-    Sum own;
-    own.most = -FLT_MAX;
-    own.sum = 0.0f;
+    float2 own = make_float2(-FLT_MAX, 0.0f);
     for (unsigned turn = 0; turn < TURNS; ++turn) {
         float4 x[4];
 #pragma unroll
         for (unsigned k = 0; k < 4; ++k) x[k] = from[(turn * 4 + k) * GROUP];
-        float most = own.most;
+        float most = own.x;
 #pragma unroll
         for (unsigned k = 0; k < 4; ++k) most = fmaxf(most, larger(x[k]));
-        own.sum *= expf(own.most - most);
+        own.y *= expf(own.x - most);
 #pragma unroll
-        for (unsigned k = 0; k < 4; ++k) own.sum += added(power(x[k], most));
-        own.most = most;
+        for (unsigned k = 0; k < 4; ++k) own.y += added(power(x[k], most));
+        own.x = most;
     }
     own = both_of_row(own, GROUP);
     if (threadIdx.x % GROUP == 0) {
-        maxima[row] = own.most;
-        sums[row] = own.sum;
+        maxima[row] = own.x;
+        sums[row] = own.y;
     }
 }
 
@@ -217,12 +208,11 @@ extern "C" __global__ void __launch_bounds__(CHIP_BLOCK, CHIP_BLOCKS) first_3(co
     unsigned long long first =
         ((unsigned long long)blockIdx.x * (CHIP_BLOCK / CHIP) + threadIdx.x / CHIP) * (COLUMNS / 4) + threadIdx.x % CHIP;
     float4 x[KEPT];
-    Sum own;
-    own.most = -FLT_MAX;
+    float2 own = make_float2(-FLT_MAX, 0.0f);
 #pragma unroll
     for (int k = 0; k < SPARED; ++k) {
         float4 value = in[first + (KEPT + k) * CHIP];
-        own.most = fmaxf(own.most, larger(value));
+        own.x = fmaxf(own.x, larger(value));
         spare[k * CHIP_BLOCK + threadIdx.x] = value;
     }
     // From here on they are in shared memory alone: all of the row at once would need twice the registers.
@@ -230,21 +220,20 @@ extern "C" __global__ void __launch_bounds__(CHIP_BLOCK, CHIP_BLOCKS) first_3(co
 #pragma unroll
     for (unsigned k = 0; k < KEPT; ++k) x[k] = in[first + k * CHIP];
 #pragma unroll
-    for (unsigned k = 0; k < KEPT; ++k) own.most = fmaxf(own.most, larger(x[k]));
-    own.sum = 0.0f;
+    for (unsigned k = 0; k < KEPT; ++k) own.x = fmaxf(own.x, larger(x[k]));
 #pragma unroll 2
     for (int k = 0; k < SPARED; ++k) {
-        float4 e = power(spare[k * CHIP_BLOCK + threadIdx.x], own.most);
+        float4 e = power(spare[k * CHIP_BLOCK + threadIdx.x], own.x);
         spare[k * CHIP_BLOCK + threadIdx.x] = e;
-        own.sum += added(e);
+        own.y += added(e);
     }
 #pragma unroll
     for (unsigned k = 0; k < KEPT; ++k) {
-        x[k] = power(x[k], own.most);
-        own.sum += added(x[k]);
+        x[k] = power(x[k], own.x);
+        own.y += added(x[k]);
     }
-    Sum all = both_of_row(own, CHIP);
-    float scale = expf(own.most - all.most) / all.sum;
+    float2 all = both_of_row(own, CHIP);
+    float scale = expf(own.x - all.x) / all.y;
 #pragma unroll
     for (unsigned k = 0; k < KEPT; ++k)
         out[first + k * CHIP] = make_float4(x[k].x * scale, x[k].y * scale, x[k].z * scale, x[k].w * scale);
