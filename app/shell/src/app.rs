@@ -161,6 +161,10 @@ impl App {
         &self.notebook
     }
 
+    pub fn playground(&self) -> &crate::playground::Desks {
+        &self.playground
+    }
+
     pub fn library(&self) -> &Library {
         &self.library
     }

@@ -2,6 +2,7 @@
 //! the page aloud, and for tests that cannot see pixels. Nothing here that is not on screen.
 
 use crate::app::App;
+use crate::route::Page;
 use serde_json::{Map, Value, json};
 
 impl App {
@@ -23,6 +24,7 @@ impl App {
             "figures": self.spoken_figures(),
             "experiments": self.spoken_experiments(),
             "snapshot": self.snapshot.spoken(lang),
+            "playground": matches!(self.route.page, Page::Playground { kernel: Some(_) }).then(|| self.playground.spoken(lang)),
         })
     }
 

@@ -11,6 +11,7 @@ mod incoming;
 mod looks;
 mod narrow;
 mod notebook;
+mod playground;
 mod profiles;
 mod sharing;
 mod snapshot;

@@ -3,6 +3,7 @@
 use super::drafts::Drafts;
 use crate::app::App;
 use crate::platform::{BackendState, Platform};
+use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,7 +13,7 @@ use vramlab_gpu::bench::Bench;
 use vramlab_gpu::plan::default_budget;
 use vramlab_gpu::protocol::{FromChild, Inspect, Job};
 use vramlab_trace::{Backend, DeviceFacts};
-use vramlab_units::Map;
+use vramlab_units::{Lang, Map};
 use vramlab_views::playground::desk::{Checked, Desk, Task};
 use vramlab_views::playground::device::{Busy, There, Wish};
 use vramlab_views::playground::{Playground, Shared};
@@ -66,6 +67,13 @@ impl Desks {
         let kept = own.revision();
         drop(own);
         self.open.insert(playground.slug().to_owned(), Open { desk, check: None, kept });
+    }
+
+    /// The kernel of the page: its text and what is found.
+    pub(crate) fn spoken(&self, lang: Lang) -> Value {
+        let Some(desk) = self.shown.as_ref().and_then(Playground::desk) else { return Value::Null };
+        let desk = desk.borrow();
+        json!({ "kernel": desk.slug, "text": desk.source, "finding": desk.finding(lang) })
     }
 
     pub fn is_empty(&self) -> bool {

@@ -8,14 +8,14 @@ use vramlab_gpu::exercise::{Exercise, Judged, Try};
 use vramlab_gpu::manifest::Kernel;
 use vramlab_gpu::play::{PlayError, Player};
 use vramlab_trace::OracleOutcome;
-use vramlab_units::Map;
+use vramlab_units::{Lang, Map};
 
 /// Operations, lane by lane, before a kernel is given up: well under a second.
 pub const BUDGET: u64 = 60_000_000;
 /// Longest text that the editor takes, in bytes.
 pub const MOST_TEXT: usize = 65_536;
 /// Most bytes of all buffers with which a kernel that is no exercise is played.
-const SMALL_BYTES: u64 = 8 << 20;
+const SMALL_BYTES: u64 = 1 << 20;
 /// Texts that were replaced and can come back.
 const MOST_SHELF: usize = 8;
 
@@ -189,6 +189,11 @@ impl Desk {
     /// Grows whenever [`Self::draft`] may have changed.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// Its state in one sentence.
+    pub fn finding(&self, lang: Lang) -> String {
+        super::words::finding(self, lang)
     }
 
     pub fn is_solved(&self) -> bool {

@@ -52,3 +52,66 @@ fn a_fault_marks_its_line_and_a_change_makes_it_stale() {
     desk.reset();
     assert!(!desk.is_changed() && desk.outcome.is_none());
 }
+
+/// Every kernel of the course with a CUDA source opens; what the processor does not play it names with its line, and the source stands
+/// there all the same.
+#[test]
+fn every_kernel_opens_and_is_played_or_says_what_is_not() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels"));
+    let mut slugs: Vec<String> = std::fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|slug| {
+            std::fs::read_to_string(root.join(slug).join("kernel.toml")).is_ok_and(|text| text.contains("[cuda]"))
+        })
+        .collect();
+    slugs.sort();
+    assert!(slugs.len() > 40, "{}", slugs.len());
+    let mut n_played = 0;
+    for slug in &slugs {
+        let view = opened(slug);
+        let desk = &mut *view.desk().unwrap_or_else(|| panic!("{slug}: {}", view.finding(Lang::En))).borrow_mut();
+        assert!(desk.source.contains("__global__"), "{slug}");
+        desk.check();
+        match desk.outcome.as_ref().unwrap() {
+            Ok(_) => n_played += 1,
+            Err(vramlab_gpu::play::PlayError::Source(fault)) => {
+                assert!(fault.at.line >= 1, "{slug}: {fault}");
+                assert!(words::finding(desk, Lang::En).starts_with("Line "), "{slug}: {fault}");
+            }
+            Err(vramlab_gpu::play::PlayError::Launch(why)) => assert!(!why.is_empty(), "{slug}"),
+        }
+    }
+    assert!(n_played > 20, "{n_played} of {} are played", slugs.len());
+}
+
+/// Nothing that was typed is lost by a reset, a solution, or both in a row.
+#[test]
+fn replaced_texts_come_back() {
+    let view = opened("exercise_coalesce");
+    let desk = &mut *view.desk().unwrap().borrow_mut();
+    let type_text = |desk: &mut Desk, text: &str| {
+        desk.source = text.to_owned();
+        desk.typed();
+    };
+    type_text(desk, "first");
+    desk.toggle_solution();
+    desk.reset();
+    assert!(!desk.is_changed());
+    desk.take_back();
+    assert_eq!(desk.source, "first", "a reset while the solution is shown keeps the reader's own text");
+    type_text(desk, "second");
+    desk.reset();
+    type_text(desk, "third");
+    desk.reset();
+    let draft = desk.draft();
+    assert_eq!((draft.text.as_deref(), &draft.shelf[..]), (None, &["second".to_owned(), "third".to_owned()][..]));
+    desk.take_back();
+    desk.take_back();
+    desk.take_back();
+    assert_eq!(desk.source, "third", "one comes after the other, round and round");
+    let again = opened("exercise_coalesce");
+    let again = &mut *again.desk().unwrap().borrow_mut();
+    again.resume(&desk.draft());
+    assert_eq!((&again.source, again.draft()), (&desk.source, desk.draft()));
+}
