@@ -197,6 +197,9 @@ fn traces() -> Vec<(&'static str, Run)> {
 const UNRECORDED: &[(&str, &str)] = &[
     ("attention/time", "its longest point was refused on the day of the recording; mended since, not measured"),
     ("bias_gelu/size", NEXT),
+    ("block_sums/size", NEXT),
+    ("channel_layout/main", NEXT),
+    ("copy_width/warps", NEXT),
     ("elementwise_chain/depth", NEXT),
     ("gemm_f32/ladder", NEXT),
     ("gemm_f32/traffic", NEXT),
@@ -210,9 +213,13 @@ const UNRECORDED: &[(&str, &str)] = &[
     ("launch_cost/length", NEXT),
     ("launch_cost/size", NEXT),
     ("layer_norm_rows/columns", NEXT),
+    ("layout_copy/main", NEXT),
+    ("layout_copy/nhwc", NEXT),
     ("prefix_scan/size", NEXT),
+    ("resident_blocks/main", NEXT),
     ("softmax_rows/columns", NEXT),
     ("softmax_rows/size", NEXT),
+    ("stencil_2d/radius", NEXT),
 ];
 const NEXT: &str = "written since the last recording";
 

@@ -4,7 +4,7 @@
 use crate::manifest::{Experiment, Kernel, Predict};
 use crate::vars::{PointVars, Vars, eval, eval_with, json_number};
 use vramlab_trace::{DeviceFacts, Run};
-use vramlab_units::{Map, Value};
+use vramlab_units::{FieldKind, Map, Value};
 
 /// One prediction with the steps that led to it, for the card that shows the formula with the reader's own values.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub fn predict(predict: &Predict, vars: &Vars) -> Result<Prediction, String> {
     let mut question = Map::new();
     for (field, value) in &predict.set {
         let resolved = resolve(value, vars).map_err(|why| format!("predict.set.{field}: {why}"))?;
-        question.insert(field.clone(), resolved);
+        question.insert(field.clone(), as_option(&predict.model, field, resolved));
     }
     let answer =
         vramlab_model::eval(&predict.model, &question).map_err(|error| format!("{}: {error}", predict.model))?;
@@ -39,6 +39,17 @@ pub fn predict(predict: &Predict, vars: &Vars) -> Result<Prediction, String> {
         }
     };
     Ok(Prediction { value, question, answer })
+}
+
+/// A number where the model wants one of some texts: the option that reads as that number, `9.0` for 9.
+fn as_option(model: &str, field: &str, value: Value) -> Value {
+    let Some(number) = value.as_f64() else { return value };
+    let specs = vramlab_model::find(model).map(|entry| (entry.question)()).unwrap_or_default();
+    let Some(FieldKind::Choice { options }) = specs.into_iter().find(|spec| spec.key == field).map(|spec| spec.kind)
+    else {
+        return value;
+    };
+    options.iter().find(|option| option.parse::<f64>() == Ok(number)).map_or(value, |option| option.as_ref().into())
 }
 
 /// A value of `predict.set`: a number or truth value as it is, a text in quotes `'…'` taken literally, any other text a

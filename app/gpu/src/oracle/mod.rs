@@ -7,7 +7,7 @@
 //! chases, `stream.rs` arithmetic on doubles, `casts.rs` shorter formats, `arith.rs` chains of operations and matrix products,
 //! `attention.rs` rows of attention, `decode.rs` a new token over a cache, `quantised.rs` products with few bits,
 //! `group_codes.rs` groups under a scale, `compression.rs` exponents and the largest, `rows.rs` rows, windows and all that came
-//! before, `fused.rs` operators that run apart or as one.
+//! before, `fused.rs` operators that run apart or as one, `stencil.rs` windows over a matrix.
 //!
 //! Checks are complete as long as they recompute at most [`Check::max_words`] input words; beyond that every n-th output
 //! is checked, n odd, so that all lanes of a warp take their turn. `n_checked` of the outcome says how many were.
@@ -25,6 +25,7 @@ mod group_codes;
 mod moves;
 mod quantised;
 mod rows;
+mod stencil;
 mod stream;
 mod tally;
 pub mod words;
@@ -100,6 +101,7 @@ pub struct Entry {
 pub const ORACLES: &[Entry] = &[
     attention::ATTENTION,
     fused::BIAS_GELU,
+    stencil::BOX_SUM,
     casts::CAST,
     cycle::CHASE,
     moves::COPY,
