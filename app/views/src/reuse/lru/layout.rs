@@ -9,6 +9,8 @@ const MAP: f32 = 16.0;
 const CHIP: f32 = 40.0;
 const CHIP_ROW: f32 = 26.0;
 const MOST_ROWS: usize = 9;
+/// Beside the curve the stack is at least as tall.
+const LEAST_ROWS: usize = 7;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Hit {
@@ -58,7 +60,8 @@ impl Geometry {
         let (gap, name) = (px(28.0), px(20.0));
         let stack_width = if is_wide { width * 0.42 } else { width };
         let columns = ((stack_width / px(CHIP)) as usize).max(1);
-        let rows = if is_wide { MOST_ROWS } else { MOST_ROWS.min(deep.div_ceil(columns).max(2)) };
+        let least = if is_wide { LEAST_ROWS } else { 2 };
+        let rows = deep.div_ceil(columns).clamp(least, MOST_ROWS);
         let chip = |nth: usize| {
             let (row, column) = (nth / columns, nth % columns);
             let at = pos2(origin.x + column as f32 * px(CHIP), top + name + row as f32 * px(CHIP_ROW));

@@ -25,6 +25,7 @@ const SOURCE: Text = Text::new("访问", "Accesses");
 const SEQUENCE: Text = Text::new("依次用到的行", "Lines in order");
 const EDGE: Text = Text::new("矩阵边长", "Edge of the matrices");
 const TILE: Text = Text::new("块的边长", "Edge of a tile");
+const COMPARE: Text = Text::new("别的块也画", "Other tiles too");
 const LINES: Text = Text::new("缓存几行", "Lines of the cache");
 /// Seconds that a whole walk takes.
 const WALK_SECS: f64 = 40.0;
@@ -71,12 +72,13 @@ impl LruStack {
             if next.source == Source::Product {
                 let edges = EDGES.map(|edge| (edge, edge.to_string()));
                 controls::choice(flow, tokens, EDGE.get(lang), &mut next.edge, &edges);
-                let tiles: Vec<(u64, String)> = (1..=next.edge)
-                    .filter(|tile| next.edge.is_multiple_of(*tile))
-                    .map(|tile| (tile, tile.to_string()))
-                    .collect();
-                next.tile = next.tile.min(next.edge);
+                let tiles: Vec<(u64, String)> =
+                    next.options().into_iter().map(|tile| (tile, tile.to_string())).collect();
+                if !next.options().contains(&next.tile) {
+                    next.tile = next.edge;
+                }
                 controls::choice(flow, tokens, TILE.get(lang), &mut next.tile, &tiles);
+                controls::toggle(flow, tokens, COMPARE.get(lang), &mut next.compares);
             } else {
                 flow.item(|ui| self.sequence_ui(ui, tokens, lang, &mut next));
             }

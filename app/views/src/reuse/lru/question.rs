@@ -24,6 +24,8 @@ pub struct Question {
     pub edge: u64,
     pub tile: u64,
     pub lines: u64,
+    /// The curves of other tiles too.
+    pub compares: bool,
 }
 
 /// What the model says.
@@ -85,6 +87,8 @@ impl Question {
             .default_value("8"),
             int("tile", MOST_TILE, "块的边长", "Edge of a tile").default_value(4),
             int("lines", MOST_LINES, "缓存放得下几行", "Lines that the cache holds").default_value(2),
+            FieldSpec::new("compare", "", FieldKind::Bool, Text::new("别的块也画", "The curves of other tiles too"))
+                .default_value(true),
             int("step", 4096, "走到第几次访问", "Accesses that are over").optional(),
         ]
     }
@@ -96,6 +100,7 @@ impl Question {
             edge: args.text("edge").parse().unwrap_or(8),
             tile: args.uint("tile"),
             lines: args.uint("lines"),
+            compares: args.flag("compare"),
         };
         if question.tile > question.edge {
             let text = format!("tile = {} is more than edge = {}", question.tile, question.edge);
@@ -118,20 +123,26 @@ impl Question {
             Source::Typed => "sequence",
             Source::Product => "product",
         };
-        let values: [(&str, Value); 6] = [
+        let values: [(&str, Value); 7] = [
             ("source", source.into()),
             ("sequence", self.sequence.as_str().into()),
             ("edge", self.edge.to_string().into()),
             ("tile", self.tile.into()),
             ("lines", self.lines.into()),
+            ("compare", self.compares.into()),
             ("step", step.into()),
         ];
         values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
     }
 
-    /// Tiles that divide the matrix, the one asked about first.
-    pub fn tiles(&self) -> Vec<u64> {
-        let others = (1..=self.edge).filter(|tile| self.edge.is_multiple_of(*tile) && *tile != self.tile);
+    /// Tiles that divide the matrix; 1 is left out, for it walks as the whole matrix does.
+    pub fn options(&self) -> Vec<u64> {
+        (2..=self.edge).filter(|tile| self.edge.is_multiple_of(*tile)).collect()
+    }
+
+    /// Tiles whose curves are drawn, the one asked about first.
+    fn tiles(&self) -> Vec<u64> {
+        let others = self.options().into_iter().filter(|tile| self.compares && *tile != self.tile);
         std::iter::once(self.tile).chain(others).collect()
     }
 
@@ -174,7 +185,14 @@ mod tests {
     /// Brief 03, vectors 7 and 8.
     #[test]
     fn misses_of_the_brief() {
-        let question = |tile| Question { source: Source::Product, sequence: "a".to_owned(), edge: 8, tile, lines: 24 };
+        let question = |tile| Question {
+            source: Source::Product,
+            sequence: "a".to_owned(),
+            edge: 8,
+            tile,
+            lines: 24,
+            compares: true,
+        };
         for (tile, at_48, at_24) in [(8, 640, 640), (4, 380, 768), (2, 384, 576)] {
             let answer = question(tile).answer();
             assert_eq!((answer.lines.len(), answer.misses(48), answer.misses(24)), (1536, at_48, at_24), "tile {tile}");

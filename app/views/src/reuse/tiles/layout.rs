@@ -38,7 +38,7 @@ impl Geometry {
     pub fn new(origin: Pos2, width: f32, scale: f32) -> Option<Self> {
         let px = |points: f32| points * scale;
         let is_wide = width >= px(640.0);
-        let block = if is_wide { width * 0.46 } else { width }.min(px(420.0));
+        let block = if is_wide { width * 0.52 } else { width }.min(px(460.0));
         let (gap, name) = (px(14.0), px(20.0));
         let side = (block - gap - name) / 2.0;
         let (near, far) = (origin.x + name, origin.x + name + side + gap);

@@ -51,8 +51,9 @@ impl Answer {
         self.shared_bytes > BLOCK_LIMIT
     }
 
+    /// Only where threads do the arithmetic.
     pub fn has_too_many_threads(&self) -> bool {
-        self.threads > MOST_THREADS
+        self.roof.shared_tflops.is_some() && self.threads > MOST_THREADS
     }
 }
 

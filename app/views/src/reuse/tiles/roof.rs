@@ -53,7 +53,7 @@ impl Scene<'_> {
     }
 
     fn trail(&self) {
-        let Self { painter, tokens, geometry, answer, .. } = self;
+        let Self { painter, tokens, geometry, .. } = self;
         for (_, intensity, tflops) in self.trail {
             if let Some(at) = geometry.plane.pos(*intensity, *tflops) {
                 painter.circle(at, tokens.px(3.5), tokens.surface, tokens.stroke(1.2, tokens.muted));
@@ -63,9 +63,9 @@ impl Scene<'_> {
         let radius = if self.picked == Some(Hit::Dot) { 8.0 } else { 6.5 };
         painter.circle(at, tokens.px(radius), tokens.accent, tokens.stroke(1.5, tokens.surface));
         let text = format!("{} × {}", self.question.tile[0], self.question.tile[1]);
-        let is_right = at.x < geometry.plane.rect.center().x;
-        let (anchor, side) = if is_right { (Align2::LEFT_TOP, 1.0) } else { (Align2::RIGHT_TOP, -1.0) };
-        let place = at + vec2(side * tokens.px(10.0), tokens.px(if answer.tflops < 1.0 { -22.0 } else { 5.0 }));
+        let is_left = at.x < geometry.plane.rect.center().x;
+        let (anchor, side) = if is_left { (Align2::LEFT_TOP, 1.0) } else { (Align2::CENTER_TOP, 0.0) };
+        let place = at + vec2(side * tokens.px(8.0), tokens.px(if is_left { 4.0 } else { 10.0 }));
         ink::text_on(painter, place, anchor, text, tokens.font(Type::NoteStrong), tokens.ink, tokens.surface);
     }
 
