@@ -44,7 +44,7 @@ fn drag(stage: &mut Stage, view: &mut dyn View, from: Pos2, to: Pos2) {
 /// Drags a frame around two operators.
 fn lasso(stage: &mut Stage, view: &mut dyn View, first: &str, last: &str) {
     let (from, to) = (place(stage, view, first), place(stage, view, last));
-    drag(stage, view, from - vec2(40.0, 34.0), to + vec2(60.0, 44.0));
+    drag(stage, view, from - vec2(40.0, 20.0), to + vec2(60.0, 44.0));
 }
 
 const FIGURES: [&str; 3] = ["fusion_lasso", "launch_lanes", "merge_tree"];
@@ -158,7 +158,7 @@ fn lanes_are_dragged_and_ways_switched() {
     let mut stage = stage(Lang::En);
     assert!(view.finding(Lang::En).contains("50.5 µs"), "{}", view.finding(Lang::En));
     // The bars stand below one another, the graph's two below that of the waits.
-    let bar = place(&mut stage, &mut *view, "stream, a wait after each") + vec2(10.0, 80.0);
+    let bar = place(&mut stage, &mut *view, "stream, synced") + vec2(10.0, 80.0);
     stage.click(bar, &mut |ui, cx| view.ui(ui, cx));
     assert_eq!(view.params()["mode"], "graph");
     assert!(view.finding(Lang::En).contains("26.4 µs"), "{}", view.finding(Lang::En));

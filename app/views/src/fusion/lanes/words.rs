@@ -7,7 +7,7 @@ use vramlab_units::{Lang, Text};
 
 pub const CPU: Text = Text::new("CPU", "CPU");
 pub const GPU: Text = Text::new("GPU", "GPU");
-pub const ALL: Text = Text::new("三种做法到哪里结束，点一条就看它", "Where the three ways end; press one to see it");
+pub const ALL: Text = Text::new("三种做法到哪里结束，点一条看它", "Where each way ends; press one");
 pub const LAUNCHES: Text = Text::new("启动", "launching");
 pub const WAITS: Text = Text::new("等", "waiting");
 pub const RUNS: Text = Text::new("kernel", "kernel");
@@ -26,7 +26,7 @@ pub fn pick(lang: Lang, zh: String, en: String) -> String {
 pub fn mode(mode: Mode) -> Text {
     match mode {
         Mode::Stream => Text::new("流", "stream"),
-        Mode::Synced => Text::new("流，每次同步", "stream, a wait after each"),
+        Mode::Synced => Text::new("流，每次同步", "stream, synced"),
         Mode::Graph => Text::new("CUDA 图", "CUDA graph"),
     }
 }

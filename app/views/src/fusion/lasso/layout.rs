@@ -4,8 +4,8 @@
 use super::question::Question;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
-const NODE: Vec2 = vec2(78.0, 40.0);
-const COLUMN: f32 = 104.0;
+const NODE: Vec2 = vec2(66.0, 40.0);
+const COLUMN: f32 = 86.0;
 const MOST_COLUMN: f32 = 158.0;
 const LANE: f32 = 72.0;
 /// Columns and lanes when they run down.

@@ -54,8 +54,8 @@ pub const PRESETS: [Preset; 5] = [
     Preset {
         id: "layer_norm",
         label: Text::new("LayerNorm，接在残差后面", "LayerNorm behind a residual"),
-        operators: "res map x r > h; mean reduce h > m; sub map h m > d; var reduce d > s; norm map d s g b > y",
-        sizes: "x=33554432 r=33554432 h=33554432 m=16384 d=33554432 s=16384 g=8192 b=8192 y=33554432",
+        operators: "res map x r > h; mean reduce h > m; sub map h m > d; var reduce d > s; norm map d s gb > y",
+        sizes: "x=33554432 r=33554432 h=33554432 m=16384 d=33554432 s=16384 gb=16384 y=33554432",
         row_bytes: 8192,
     },
 ];
