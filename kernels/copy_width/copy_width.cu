@@ -2,15 +2,15 @@
 // All threads of the launch are resident at once; together they walk the array front to back.
 
 #if WIDTH == 1
-typedef unsigned char Vec;
+#define Vec unsigned char
 #elif WIDTH == 2
-typedef unsigned short Vec;
+#define Vec unsigned short
 #elif WIDTH == 4
-typedef unsigned Vec;
+#define Vec unsigned
 #elif WIDTH == 8
-typedef uint2 Vec;
+#define Vec uint2
 #else
-typedef uint4 Vec;
+#define Vec uint4
 #endif
 
 extern "C" __global__ void copy_width(const Vec* __restrict__ input, Vec* __restrict__ out, unsigned long long n) {

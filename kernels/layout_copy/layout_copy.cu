@@ -3,7 +3,7 @@
 
 #if FORM == 0
 // 16 bytes a thread, a quarter of them a block: the pace to reach.
-extern "C" __global__ void layout_0(const uint4* __restrict__ input, uint4* __restrict__ out) {
+extern "C" __global__ void layout_0(const uint4* __restrict__ input, uint4* __restrict__ out, unsigned n_rows, unsigned n_columns) {
     unsigned long long first = (unsigned long long)blockIdx.x * 1024 + threadIdx.x;
     uint4 word[4];
 #pragma unroll
@@ -47,8 +47,13 @@ extern "C" __global__ void layout_2(const unsigned* __restrict__ input, unsigned
 }
 
 #else
-#define JOINED(name, form) name##form
-#define NAMED(name, form) JOINED(name, form)
+#if FORM == 3
+#define WIDE layout_3
+#elif FORM == 4
+#define WIDE layout_4
+#else
+#define WIDE layout_5
+#endif
 #define RUNS (ROWS * COLUMNS / 1024)
 
 // 16 bytes at a time on both sides. The tile lies transposed in shared memory; runs of four rows are moved by the column they are
@@ -58,7 +63,7 @@ __device__ __forceinline__ unsigned swizzled(unsigned column, unsigned run) {
     return column * ROWS + ((run ^ column / 4 % 8) * 4);
 }
 
-extern "C" __global__ void __launch_bounds__(256) NAMED(layout_, FORM)(const unsigned* __restrict__ input, unsigned* __restrict__ out,
+extern "C" __global__ void __launch_bounds__(256) WIDE(const unsigned* __restrict__ input, unsigned* __restrict__ out,
                                                                 unsigned n_rows, unsigned n_columns) {
     __shared__ __align__(16) unsigned tile[ROWS * COLUMNS];
     unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, band = n_columns / COLUMNS * GROUP;

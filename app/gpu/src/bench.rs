@@ -150,7 +150,7 @@ pub fn small_params(kernel: &Kernel, most: u64) -> Option<Map> {
     for _ in 0..40 {
         let params: Map =
             values.iter().map(|(key, value)| ((*key).to_owned(), crate::vars::json_number(*value))).collect();
-        let point = PointVars::of(kernel, &params, &DeviceFacts::default());
+        let point = PointVars::of(kernel, &params, &crate::play::machine());
         let is_small = point.buffer_bytes(kernel).is_some_and(|bytes| bytes <= most);
         if is_small && crate::launch::Launch::all(cuda, &point.vars).is_ok() {
             return Some(params);

@@ -16,6 +16,12 @@ pub const MOST_BYTES: u64 = 64 << 20;
 pub const BUDGET: u64 = 400_000_000;
 const SEED: u64 = 20_261_130;
 
+/// What a kernel is told of the device that plays it: two SMs of a Hopper, for kernels that launch as many blocks as fit.
+pub fn machine() -> DeviceFacts {
+    let one = |value: u32| Some(f64::from(value));
+    DeviceFacts { cc: one(90), sm_count: one(2), threads_per_sm: one(2048), ..DeviceFacts::default() }
+}
+
 /// A kernel that was played to its end.
 #[derive(Clone, Debug)]
 pub struct Played {
@@ -65,7 +71,7 @@ impl Player {
         let Some(cuda) = &kernel.cuda else {
             return Err(PlayError::Launch(format!("{} has no CUDA source", kernel.slug)));
         };
-        let vars = PointVars::of(kernel, params, &DeviceFacts::default()).vars;
+        let vars = PointVars::of(kernel, params, &machine()).vars;
         let launches = Launch::all(cuda, &vars).map_err(PlayError::Launch)?;
         let define = launches.first().map(|launch| launch.define.clone()).unwrap_or_default();
         // The source first: what is wrong with it is what its writer wants to hear.
@@ -156,7 +162,9 @@ fn argument(kernel: &Kernel, arg: &launch::Arg) -> Result<simt::Arg, PlayError> 
         launch::Arg::F32(value) => simt::Arg::Bits(u64::from(value.to_bits())),
         launch::Arg::F64(value) => simt::Arg::Bits(value.to_bits()),
         launch::Arg::TensorMap(_) => {
-            return Err(PlayError::Launch("a tensor map is for the copy engine of a Hopper; only a GPU runs it".into()));
+            return Err(PlayError::Launch(
+                "a tensor map is for the copy engine of a Hopper; only a GPU runs it".into(),
+            ));
         }
     })
 }
