@@ -1,7 +1,8 @@
 // out = x · wᵀ, both bf16 with K side by side, N × N × N, for a Hopper (sm_90a). One block an SM stays and takes tile after tile of
 // 128 × 256: persistent. Its last warp does nothing but start copies of 64 k by TMA, the copy engine, which lays rows of 128 bytes
 // in swizzled order; eight warps in two groups multiply, straight from shared memory, 64 rows each. Two mbarriers a stage pass it to
-// and fro: `full` when its bytes have come, `empty` when all eight warps have read it.
+// and fro: `full` when its bytes have come, `empty` when all eight warps have read it. With SHARE 2 two neighbouring blocks make
+// tiles of the same columns: each fetches half of w, and the engine lays it into the shared memory of both.
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define SLICE 64
@@ -20,14 +21,39 @@ __device__ __forceinline__ void wait(unsigned barrier, unsigned parity) {
     } while (!is_done);
 }
 
+// At the barrier of this block, or at those of both that share.
 __device__ __forceinline__ void arrive(unsigned barrier) {
+#if SHARE == 1
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+#else
+    asm volatile("{ .reg .b32 at; mapa.shared::cluster.u32 at, %0, 0; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [at]; "
+                 "mapa.shared::cluster.u32 at, %0, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [at]; }" ::"r"(barrier)
+                 : "memory");
+#endif
+}
+
+// All threads of the blocks that share have come here.
+__device__ __forceinline__ void meet() {
+#if SHARE == 1
+    __syncthreads();
+#else
+    __syncwarp();
+    asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
 }
 
 // A box of 64 k and its number of rows, from (k, row) on; its bytes are counted at the barrier.
 __device__ __forceinline__ void fetch(unsigned to, const void* map, unsigned k, unsigned row, unsigned barrier) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
                  "l"(map), "r"(k), "r"(row), "r"(barrier)
+                 : "memory");
+}
+
+// The same into the same place of both blocks that share, counted at the barrier of each.
+__device__ __forceinline__ void fetch_for_both(unsigned to, const void* map, unsigned k, unsigned row, unsigned barrier) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], "
+                 "[%4], %5;" ::"r"(to),
+                 "l"(map), "r"(k), "r"(row), "r"(barrier), "h"((unsigned short)3)
                  : "memory");
 }
 
@@ -88,7 +114,13 @@ struct __align__(128) TensorMap {
     unsigned long long words[16];
 };
 
-extern "C" __global__ void __launch_bounds__(288, 1)
+#if SHARE > 1 && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define PAIRS __cluster_dims__(SHARE, 1, 1)
+#else
+#define PAIRS
+#endif
+
+extern "C" __global__ void PAIRS __launch_bounds__(288, 1)
     gemm_hopper(const __grid_constant__ TensorMap x_map, const __grid_constant__ TensorMap w_map, unsigned short* out, unsigned n) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ unsigned char shared[];
@@ -99,11 +131,11 @@ extern "C" __global__ void __launch_bounds__(288, 1)
     if (threadIdx.x == 0) {
         for (unsigned stage = 0; stage < STAGES; ++stage) {
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + 8 * stage) : "memory");
-            asm volatile("mbarrier.init.shared::cta.b64 [%0], 8;" ::"r"(empty + 8 * stage) : "memory");
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + 8 * stage), "n"(8 * SHARE) : "memory");
         }
         asm volatile("fence.mbarrier_init.release.cluster; fence.proxy.async.shared::cta;" ::: "memory");
     }
-    __syncthreads();
+    meet();
     if (warp == 8) {
         for (unsigned tile = blockIdx.x; lane == 0 && tile < n_tiles; tile += gridDim.x) {
             place(tile, n, row, column);
@@ -112,7 +144,12 @@ extern "C" __global__ void __launch_bounds__(288, 1)
                 wait(empty + 8 * stage, turn / STAGES % 2 ^ 1);
                 asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(is_here), "n"(STAGE_BYTES) : "memory");
                 fetch(to, &x_map, k, row, is_here);
+#if SHARE == 1
                 fetch(to + X_BYTES, &w_map, k, column, is_here);
+#else
+                unsigned half = blockIdx.x % 2 * 128;
+                fetch_for_both(to + X_BYTES + half * SLICE * 2, &w_map, k, column + half, is_here);
+#endif
             }
         }
     } else {
@@ -145,5 +182,7 @@ extern "C" __global__ void __launch_bounds__(288, 1)
             }
         }
     }
+    // Nobody leaves while the other may still write here.
+    meet();
 #endif
 }

@@ -205,6 +205,7 @@ const UNRECORDED: &[(&str, &str)] = &[
     ("gemm_f32/traffic", NEXT),
     ("gemm_hopper/main", NEXT),
     ("gemm_hopper/order", NEXT),
+    ("gemm_hopper/pairs", NEXT),
     ("gemm_hopper/stages", NEXT),
     ("gemm_mma/main", NEXT),
     ("gemm_mma/tiles", NEXT),
