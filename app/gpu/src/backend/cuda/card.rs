@@ -296,6 +296,15 @@ impl Card for DriverCard<'_> {
         let stream = if self.is_recording { self.side.stream()? } else { STREAM };
         function.launch_on(stream, Shape { grid: (n_blocks, 1), block: (n_threads, 1), shared_bytes }, args)
     }
+
+    fn occupancy(&mut self, entry: &str, threads: u32, shared_bytes: u32) -> Result<[u32; 3], RunError> {
+        self.load(entry)?;
+        let Some(function) = self.functions.get(entry) else { return Ok([0; 3]) };
+        let [registers, local, _] = function.takes()?;
+        let is_allowed = shared_bytes <= LARGE_SHARED || function.allow_shared(shared_bytes).is_ok();
+        let blocks = if is_allowed { function.blocks_per_sm(threads, shared_bytes)? } else { 0 };
+        Ok([blocks, registers, local])
+    }
 }
 
 impl Lanes for DriverCard<'_> {

@@ -22,6 +22,7 @@ mod lanes;
 mod largest;
 mod launch_cost;
 mod methodology;
+mod occupancy_truth;
 mod policies;
 mod serve_steps;
 mod server;
@@ -99,6 +100,9 @@ pub trait Card: Lanes {
     }
     /// The same with so many bytes of dynamic shared memory: blocks, threads, bytes.
     fn launch_shared(&mut self, entry: &str, shape: [u32; 3], args: &[u64]) -> Result<(), RunError>;
+    /// Blocks of so many threads and bytes of dynamic shared memory that an SM holds at once, 0 where they cannot be launched;
+    /// registers and local bytes of a thread.
+    fn occupancy(&mut self, entry: &str, threads: u32, shared_bytes: u32) -> Result<[u32; 3], RunError>;
 }
 
 /// A number that a routine reads, by formula in the kernel's `[cuda_host.with]`.
@@ -141,6 +145,7 @@ pub const ROUTINES: &[Routine] = &[
     largest::LARGEST,
     launch_cost::LAUNCH_COST,
     methodology::METHODOLOGY,
+    occupancy_truth::OCCUPANCY_TRUTH,
     gate::GATE,
     serve_steps::SERVE_STEPS,
     small_training::SMALL_TRAINING,

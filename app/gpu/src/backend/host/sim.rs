@@ -215,6 +215,18 @@ impl Card for Sim {
         }
         Ok(())
     }
+
+    /// By the model of an SM of compute capability 9.0; the entry's name ends with its registers.
+    fn occupancy(&mut self, entry: &str, threads: u32, shared_bytes: u32) -> Result<[u32; 3], RunError> {
+        let registers = entry.rsplit('_').next().and_then(|cap| cap.parse().ok()).ok_or_else(|| wrong("no cap"))?;
+        let question = serde_json::json!({
+            "compute_capability": "9.0", "threads_per_block": threads, "registers_per_thread": registers,
+            "shared_bytes": shared_bytes,
+        });
+        let question = question.as_object().cloned().unwrap_or_default();
+        let answer = vramlab_model::eval("occupancy", &question).map_err(|error| wrong(&error.to_string()))?;
+        Ok([answer["blocks_per_sm"].as_u64().unwrap_or_default() as u32, registers, 0])
+    }
 }
 
 /// One stream after the other: nothing here runs beside anything.

@@ -285,3 +285,22 @@ fn errors_of_a_cache_give_all_back() {
         assert!(!taken.checks[0] && taken.checks[1], "format {format}");
     }
 }
+
+/// Brief 23: 8 blocks of 256 threads at 32 registers, 4 at 64; 48 KiB a block leave 4; 228 KiB are more than a block may have.
+#[test]
+fn an_sm_holds_what_the_driver_says() {
+    for (registers, threads, shared, blocks) in [
+        (32, 256, 0, 8),
+        (64, 256, 0, 4),
+        (72, 256, 0, 3),
+        (128, 128, 48 << 10, 4),
+        (255, 96, 0, 2),
+        (32, 256, 228 << 10, 0),
+    ] {
+        let inputs = [("registers", registers), ("threads", threads), ("shared_bytes", shared)];
+        let taken = play("occupancy_truth", &inputs);
+        assert_eq!(median(&taken, "blocks_per_sm"), f64::from(blocks), "{inputs:?}");
+        // The sums need a GPU; what cannot be launched has none.
+        assert_eq!(taken.checks, [blocks == 0, true], "{inputs:?}");
+    }
+}
