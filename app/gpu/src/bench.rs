@@ -7,7 +7,7 @@ use crate::plan::{Mode, Plan, PointPlan};
 use crate::protocol::{Inspect, Job};
 use crate::vars::PointVars;
 use std::collections::{BTreeMap, BTreeSet};
-use vramlab_simt::{Act, Report, Site, Space};
+use vramlab_simt::{Act, Report, Space};
 use vramlab_trace::DeviceFacts;
 use vramlab_units::Map;
 
@@ -97,23 +97,23 @@ impl Metric {
     }
 
     /// Its value by counters. The fewest sectors and wavefronts that the requests could do with are those of the addresses in
-    /// `reports`: no counter knows them. None where no counter tells it.
-    pub fn counted(self, counters: &BTreeMap<String, f64>, reports: &[Report]) -> Option<f64> {
+    /// `reports`: no counter knows them. None where nothing tells it.
+    pub fn counted(self, counters: &BTreeMap<String, f64>, reports: Option<&[Report]>) -> Option<f64> {
         let get = |name: &str| counters.get(name).copied();
-        let sum = |space, act, of: fn(&Site) -> u64| {
-            reports.iter().map(|report| of(&report.sum(space, act))).sum::<u64>() as f64
+        let least = |space, act| {
+            let least = |report: &Report| report.sum(space, act).least;
+            reports.map(|reports| reports.iter().map(least).sum::<u64>() as f64)
         };
-        let least = |space, act| sum(space, act, |site| site.least);
         let each = |moved: f64, requests: f64| if requests > 0.0 { moved / requests } else { 0.0 };
         match self {
             Self::SectorsPerLoad => Some(each(get(LOAD_SECTORS)?, get(LOAD_REQUESTS)?)),
             Self::SectorsPerStore => Some(each(get(STORE_SECTORS)?, get(STORE_REQUESTS)?)),
-            Self::WastedLoadSectors => Some(get(LOAD_SECTORS)? - least(Space::Global, Act::Load)),
-            Self::WastedStoreSectors => Some(get(STORE_SECTORS)? - least(Space::Global, Act::Store)),
+            Self::WastedLoadSectors => Some(get(LOAD_SECTORS)? - least(Space::Global, Act::Load)?),
+            Self::WastedStoreSectors => Some(get(STORE_SECTORS)? - least(Space::Global, Act::Store)?),
             Self::GlobalRequests => Some(get(LOAD_REQUESTS)? + get(STORE_REQUESTS)?),
             Self::L2Bytes => Some(32.0 * (get(LOAD_SECTORS)? + get(STORE_SECTORS)?)),
             Self::ExcessWavefronts => {
-                let fewest = least(Space::Shared, Act::Load) + least(Space::Shared, Act::Store);
+                let fewest = least(Space::Shared, Act::Load)? + least(Space::Shared, Act::Store)?;
                 let excess = get(SHARED_LOADS)? + get(SHARED_STORES)? - fewest;
                 Some(if excess.abs() <= ARBITRATION * fewest { 0.0 } else { excess })
             }
@@ -134,8 +134,9 @@ impl Exercise {
         all.into_iter().map(str::to_owned).collect()
     }
 
-    /// The goals by counters, in order; none where a goal stays judged by addresses.
-    pub fn by_counters(&self, counters: &BTreeMap<String, f64>, reports: &[Report]) -> Vec<Option<Judged>> {
+    /// The goals by counters, in order; none where a goal stays judged by addresses. `reports` are those of the same text, if the
+    /// processor can play it.
+    pub fn by_counters(&self, counters: &BTreeMap<String, f64>, reports: Option<&[Report]>) -> Vec<Option<Judged>> {
         let judge = |goal: &crate::exercise::Goal| Some(goal.judge_value(goal.metric.counted(counters, reports)?));
         self.goals.iter().map(judge).collect()
     }

@@ -268,7 +268,8 @@ pub fn pressed(app: &App, ctx: &egui::Context) -> Vec<Action> {
     for command in COMMANDS {
         let Some(shortcut) = command.shortcut else { continue };
         let is_plain = !shortcut.modifiers.command && !shortcut.modifiers.alt && !shortcut.modifiers.ctrl;
-        if is_plain && is_typing {
+        // A field takes back what was typed in it, not what was moved elsewhere.
+        if is_typing && (is_plain || matches!(command.id, "undo" | "redo")) {
             continue;
         }
         let is_hit = ctx.input_mut(|input| {

@@ -16,6 +16,6 @@ pub mod types;
 
 pub use fault::Fault;
 pub use read::read;
-pub use run::count::{Act, Report, Site};
+pub use run::count::{Act, Key, Report, Site};
 pub use run::memory::{Buffer, Space};
 pub use run::{Arg, Launch, Playing, run};

@@ -100,7 +100,9 @@ impl Desks {
     /// A message of the runner about a desk's job.
     pub fn hear(&self, message: FromChild) {
         if let Some(desk) = message.job_id().and_then(|id| self.of_job(id)) {
-            desk.borrow_mut().device.hear(message);
+            let mut desk = desk.borrow_mut();
+            desk.device.hear(message);
+            desk.heard_device();
         }
     }
 
@@ -207,6 +209,10 @@ fn ask(desk: &mut Desk, platform: &mut dyn Platform) {
 }
 
 fn start(desk: &mut Desk, platform: &mut dyn Platform, facts: &DeviceFacts, asked: Inspect) {
+    // The goals are read off both ways.
+    if asked == Inspect::AndRun && !desk.is_played() && !desk.is_checking {
+        desk.ask_check();
+    }
     let started = job(desk, facts, asked).and_then(|job| platform.start(Backend::Cuda, job));
     let source = desk.source.clone();
     match started {

@@ -108,7 +108,12 @@ fn row_ui(app: &App, ui: &mut Ui, tokens: &Tokens, lang: Lang, number: &str, slu
     ui.painter().galley(pos2(rect.left() + left, y - galley.size().y / 2.0), galley, tokens.ink);
     let rest = marked.left() - end - 2.0 * tokens.space.s;
     if rest > tokens.px(80.0) {
-        let id = crate::panels::elided(ui, slug, font, tokens.muted, rest);
+        let exercise = app.library.kernels().exercises.get(slug);
+        let (about, font) = match exercise {
+            Some(exercise) => (vramlab_views::playground::goals_of(exercise, lang), tokens.font(Type::Small)),
+            None => (slug.to_owned(), font),
+        };
+        let id = crate::panels::elided(ui, &about, font, tokens.muted, rest);
         ui.painter().galley(pos2(end + tokens.space.s, y - id.size().y / 2.0), id, tokens.muted);
     }
     if response.clicked() {

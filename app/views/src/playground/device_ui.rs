@@ -125,6 +125,12 @@ fn result_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &Desk, point: &Poin
             text_ui(ui, tokens, &said, Type::Note, tokens.ink);
         }
     }
+    // A text that the processor does not play is judged here alone.
+    for judged in desk.counted().iter().flatten().filter(|_| !desk.is_played()) {
+        let comma = if lang == Lang::Zh { "，" } else { ", " };
+        let said = format!("{}{comma}{}", words::goal(&judged.goal, lang), words::counted(judged, lang));
+        judged_ui(ui, tokens, judged.is_met, &said);
+    }
     if point.counters.is_empty() {
         if let Some(rung) = &desk.device.rung {
             let said = words::NO_COUNTERS.get(lang).replace("{}", &rung.why);

@@ -11,7 +11,7 @@ pub mod desk;
 pub mod device;
 mod device_ui;
 mod files;
-mod find;
+pub mod find;
 mod typing;
 mod words;
 
@@ -23,7 +23,7 @@ use egui::{Grid, Key, Label, Modifiers, RichText, Ui};
 use files::Files;
 use std::cell::RefCell;
 use std::rc::Rc;
-use vramlab_gpu::exercise::{Judged, Try};
+use vramlab_gpu::exercise::{Exercise, Judged, Try};
 use vramlab_kit::{Button, Tokens, Type, Verdict};
 use vramlab_simt::Space;
 use vramlab_units::show::{grouped, number};
@@ -45,6 +45,12 @@ pub const EXERCISES: &[&str] = &[
     "exercise_warp_sum",
     "exercise_softmax",
 ];
+
+/// What an exercise asks for, in a line.
+pub fn goals_of(exercise: &Exercise, lang: Lang) -> String {
+    let semicolon = if lang == Lang::Zh { "；" } else { "; " };
+    exercise.goals.iter().map(|goal| words::goal(goal, lang)).collect::<Vec<_>>().join(semicolon)
+}
 
 /// A desk that several figures may stand at.
 pub type Shared = Rc<RefCell<Desk>>;
@@ -194,7 +200,7 @@ fn goals_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, tried: &Try, counted: &[Op
     }
     for (idx, goal) in tried.goals.iter().enumerate() {
         let comma = if lang == Lang::Zh { "，" } else { ", " };
-        let mut said = format!("{}{comma}{}", words::goal(goal, lang), words::found(goal, lang));
+        let mut said = format!("{}{comma}{}", words::goal(&goal.goal, lang), words::found(goal, lang));
         let counted = counted.get(idx).and_then(Option::as_ref);
         if let Some(counted) = counted {
             said = format!("{said}{comma}{}", words::counted(counted, lang));

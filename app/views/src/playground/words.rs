@@ -1,7 +1,7 @@
 //! The playground's words.
 
 use super::desk::{Desk, MOST_TEXT};
-use vramlab_gpu::exercise::Judged;
+use vramlab_gpu::exercise::{Goal, Judged};
 use vramlab_gpu::play::PlayError;
 use vramlab_simt::{Act, Space};
 use vramlab_trace::OracleOutcome;
@@ -125,10 +125,10 @@ pub fn counted(judged: &Judged, lang: Lang) -> String {
 }
 
 /// A goal as it is asked for.
-pub fn goal(judged: &Judged, lang: Lang) -> String {
-    let name = judged.goal.metric.name().get(lang);
+pub fn goal(goal: &Goal, lang: Lang) -> String {
+    let name = goal.metric.name().get(lang);
     let shown = |value: f64| if value.fract() == 0.0 { grouped(value) } else { number(value) };
-    match (judged.goal.at_most, judged.goal.at_least, lang) {
+    match (goal.at_most, goal.at_least, lang) {
         (Some(0.0), None, Lang::Zh) => format!("没有{name}"),
         (Some(0.0), None, Lang::En) => format!("no {name}"),
         (Some(most), _, Lang::Zh) => format!("{name}至多 {}", shown(most)),
