@@ -19,7 +19,7 @@ use question::{Answer, EDGES, MOST_LINES, MOST_TEXT, Question, Source};
 use vramlab_kit::{Area, Mark, Tokens, Type, legend};
 use vramlab_model::kernels::stack_distance;
 use vramlab_units::show::with_unit;
-use vramlab_units::{Args, FieldError, FieldSpec, Lang, Map, Text};
+use vramlab_units::{Args, FieldError, FieldSpec, Lang, Localized, Map, Text};
 
 const SOURCE: Text = Text::new("访问", "Accesses");
 const SEQUENCE: Text = Text::new("依次用到的行", "Lines in order");
@@ -37,7 +37,7 @@ pub struct LruStack {
     answer: Answer,
     play: Steps,
     draft: String,
-    wrong: Option<String>,
+    wrong: Option<Localized>,
 }
 
 impl LruStack {
@@ -86,7 +86,7 @@ impl LruStack {
             controls::slider(flow, tokens, LINES.get(lang), &mut next.lines, 1..=most, |n| n.to_string());
         });
         if let Some(wrong) = &self.wrong {
-            figure::problem_ui(ui, tokens, wrong);
+            figure::problem_ui(ui, tokens, wrong.get(lang));
         }
         let wrong = self.wrong.take();
         self.set(next);

@@ -1,7 +1,7 @@
 //! What the reader sets: a typed sequence or a small tiled product, and the lines of the cache; and the model's distances.
 
 use vramlab_model::kernels::stack_distance;
-use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text, Value};
+use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Lang, Localized, Map, Text, Value};
 
 pub const MOST_TEXT: usize = 256;
 /// Accesses of a typed sequence.
@@ -106,14 +106,20 @@ impl Question {
             let text = format!("tile = {} is more than edge = {}", question.tile, question.edge);
             return Err(FieldError::conflict("edge", text));
         }
-        question.problem().map_or(Ok(question), |why| Err(FieldError::conflict("sequence", why)))
+        match question.problem() {
+            Some(why) => Err(FieldError::conflict("sequence", why.get(Lang::En))),
+            None => Ok(question),
+        }
     }
 
     /// Why a sequence cannot be drawn.
-    pub fn problem(&self) -> Option<String> {
+    pub fn problem(&self) -> Option<Localized> {
         match self.sequence.split_whitespace().count() {
-            0 => Some("give at least one access".to_owned()),
-            n if n > MOST_TYPED => Some(format!("{n} accesses; at most {MOST_TYPED} are drawn")),
+            0 => Some(Localized::both("至少要有一次访问".to_owned(), "give at least one access".to_owned())),
+            n if n > MOST_TYPED => Some(Localized::both(
+                format!("{n} 次访问；最多画 {MOST_TYPED} 次"),
+                format!("{n} accesses; at most {MOST_TYPED} are drawn"),
+            )),
             _ => None,
         }
     }

@@ -164,8 +164,8 @@ pub fn hit(question: &Question, answer: &Answer, hit: Hit, now: u64, lang: Lang)
         ),
         Hit::Level(idx) => levels(question, answer, lang).get(idx).map_or_else(String::new, |level| {
             let exact = grouped_with_unit(level.bytes, "B");
-            let scale = Text::new("条按对数画", "bars are logarithmic").get(lang);
-            format!("{}: {exact} ({scale})", level.name)
+            let name = &level.name;
+            pick(lang, format!("{name}：{exact}（条按对数画）"), format!("{name}: {exact} (bars are logarithmic)"))
         }),
     }
 }
