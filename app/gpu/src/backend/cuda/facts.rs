@@ -59,6 +59,8 @@ fn versions(device: &Device) -> BTreeMap<String, String> {
     if let Ok((major, minor)) = compile::version() {
         out.insert("nvrtc".to_owned(), format!("{major}.{minor}"));
     }
+    // Launches cost time of the processor, and are another number on another one.
+    out.insert("host_processor".to_owned(), crate::backend::cpu::facts().name);
     out
 }
 
