@@ -26,6 +26,7 @@ mod kernel_lab;
 mod kv_lab;
 mod kv_pages;
 mod lanes;
+mod layout;
 mod ledger_timeline;
 mod littles_law_conveyor;
 mod memory_hierarchy;

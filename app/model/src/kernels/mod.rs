@@ -1,6 +1,7 @@
 //! Models of writing kernels: tiles and reuse, fusion, layout, and what one SM holds.
 
 pub mod architecture;
+pub mod bank_wheel;
 pub mod fuse_registers;
 pub mod fuse_rules;
 pub mod fusion_chain;

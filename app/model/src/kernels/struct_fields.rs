@@ -3,18 +3,18 @@
 //! Question: fields as `name:bytes`, with `:align` where the alignment is another; which are read; the layout. Answer: size with its
 //! padding, padding, sectors of a warp with every field's access counted alone (worst) and with each sector counted once (cached),
 //! and the same for one array a field, or for blocks of `width` elements a field.
-//! Assumption: lane i reads element i, the array begins at a sector, fields are in the order given, each as C would align it.
+//! Assumption: lane i reads element i of 32, the array begins at `base_bytes`, fields are in the order given, each as C would align it.
 //! Source: arithmetic over 32-byte sectors; the C ABI's rule of natural alignment. Errors: a field that is not there, an alignment
 //! that is no power of two, more than 4,096 bytes.
 
 use crate::fields::{answer, choice, number};
 use crate::inference::{list, text};
 use crate::registry::Model;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use vramlab_units::{Args, FieldError, FieldSpec, Map, Text, Value};
 
-const SECTOR: u64 = 32;
-const LANES: u64 = 32;
+pub const SECTOR: u64 = 32;
+pub const LANES: u64 = 32;
 const MOST_BYTES: u64 = 4096;
 const MOST_FIELDS: usize = 64;
 
@@ -48,31 +48,71 @@ pub enum Order {
     Blocks(u64),
 }
 
-/// Sectors of a warp's accesses to the fields at `read`: the sum over fields, and distinct ones.
-pub fn sectors(fields: &[Field], read: &[usize], order: Order) -> (u64, u64) {
-    let (offsets, size) = lay_out(fields);
-    let (mut sum, mut all) = (0, BTreeSet::new());
-    for index in read {
-        let bytes = fields[*index].bytes;
-        let start = |lane: u64| match order {
-            Order::Aos => lane * size + offsets[*index],
-            // Arrays of different fields never share a sector.
-            Order::Soa => (*index as u64) << 32 | (lane * bytes),
-            Order::Blocks(width) => {
-                let before: u64 = fields[..*index].iter().map(|field| field.bytes * width).sum();
-                let block: u64 = fields.iter().map(|field| field.bytes * width).sum();
-                lane / width * block + before + lane % width * bytes
+impl Order {
+    /// The first byte of a field of lane `lane`, in an array that begins at `base`. One array a field is a block of all 32 elements.
+    pub fn place(self, fields: &[Field], index: usize, lane: u64, base: u64) -> u64 {
+        let bytes = fields[index].bytes;
+        let width = match self {
+            Self::Aos => {
+                let (offsets, size) = lay_out(fields);
+                return base + lane * size + offsets[index];
             }
+            Self::Soa => LANES,
+            Self::Blocks(width) => width.max(1),
         };
-        let touched: BTreeSet<u64> =
-            (0..LANES).flat_map(|lane| start(lane) / SECTOR..=(start(lane) + bytes - 1) / SECTOR).collect();
-        sum += touched.len() as u64;
-        all.extend(touched);
+        let before: u64 = fields[..index].iter().map(|field| field.bytes * width).sum();
+        let block: u64 = fields.iter().map(|field| field.bytes * width).sum();
+        base + lane / width * block + before + lane % width * bytes
     }
-    (sum, all.len() as u64)
 }
 
-fn parse(source: &str) -> Result<Vec<Field>, FieldError> {
+/// A sector that a warp touches, with the bytes that each of the fields at `read` uses of it, 0 where it has none there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touched {
+    pub sector: u64,
+    pub by_field: Vec<u64>,
+}
+
+impl Touched {
+    pub fn useful(&self) -> u64 {
+        self.by_field.iter().sum()
+    }
+
+    /// How often it is fetched when every field's access fetches it anew.
+    pub fn fetches(&self) -> u64 {
+        self.by_field.iter().filter(|bytes| **bytes > 0).count() as u64
+    }
+}
+
+/// The sectors that a warp touches when it reads the fields at `read`, in order of their address.
+pub fn touched(fields: &[Field], read: &[usize], order: Order, base: u64) -> Vec<Touched> {
+    let mut all: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for (at, index) in read.iter().enumerate() {
+        for lane in 0..LANES {
+            let start = order.place(fields, *index, lane, base);
+            let end = start + fields[*index].bytes;
+            for sector in start / SECTOR..=(end - 1) / SECTOR {
+                let used = end.min((sector + 1) * SECTOR) - start.max(sector * SECTOR);
+                all.entry(sector).or_insert_with(|| vec![0; read.len()])[at] += used;
+            }
+        }
+    }
+    all.into_iter().map(|(sector, by_field)| Touched { sector, by_field }).collect()
+}
+
+/// Sectors of a warp's accesses to the fields at `read`: the sum over fields, and distinct ones.
+pub fn sectors(fields: &[Field], read: &[usize], order: Order, base: u64) -> (u64, u64) {
+    let all = touched(fields, read, order, base);
+    (all.iter().map(Touched::fetches).sum(), all.len() as u64)
+}
+
+/// What a field aligns to of itself: up to 16 bytes, for no load is wider.
+pub fn natural_align(bytes: u64) -> u64 {
+    1_u64 << bytes.trailing_zeros().min(4)
+}
+
+/// Fields from `name:bytes` or `name:bytes:align`, with blanks between.
+pub fn parse(source: &str) -> Result<Vec<Field>, FieldError> {
     let bad = |what: String| FieldError::conflict("fields", what);
     let mut fields: Vec<Field> = Vec::new();
     for word in source.split([' ', ',']).filter(|word| !word.is_empty()) {
@@ -81,8 +121,7 @@ fn parse(source: &str) -> Result<Vec<Field>, FieldError> {
         let bytes = number(1).filter(|bytes| (1..=MOST_BYTES).contains(bytes));
         let bytes =
             bytes.ok_or_else(|| bad(format!("{word} is not read; a field is name:bytes or name:bytes:align")))?;
-        // A field aligns to itself up to 16 bytes: no load is wider.
-        let natural = 1_u64 << bytes.trailing_zeros().min(4);
+        let natural = natural_align(bytes);
         let align = if parts.len() > 2 { number(2).unwrap_or(0) } else { natural };
         if !align.is_power_of_two() || align > 256 {
             return Err(bad(format!("{word}: the alignment must be a power of two up to 256")));
@@ -109,8 +148,8 @@ impl Model for StructFields {
     const TITLE: Text =
         Text::new("结构体的字段怎样排，一个 warp 读几个扇区", "Fields of a struct, and the sectors of a warp");
     const ASSUMES: Text = Text::new(
-        "lane i 读第 i 个元素；数组从扇区边界开始；字段按给出的顺序，按 C 的规则对齐。",
-        "Lane i reads element i; the array begins at a sector; fields stand in the order given, aligned as C aligns them.",
+        "lane i 读第 i 个元素；数组从给出的地址开始；字段按给出的顺序，按 C 的规则对齐。",
+        "Lane i reads element i; the array begins at the address given; fields stand in the order given, aligned as C aligns them.",
     );
     const SOURCE: &'static str = "arithmetic over 32-byte sectors; natural alignment of the C ABI";
     const EXAMPLE: &'static str = r#"{"fields": "x:4 y:4 z:4", "read": "x", "layout": "aos"}"#;
@@ -126,6 +165,8 @@ impl Model for StructFields {
             choice("layout", "", &["aos", "soa", "aosoa"], Text::new("排法", "Layout")),
             FieldSpec::int("width", "1", 1, 1024, Text::new("aosoa 一块几个元素", "Elements of a block of aosoa"))
                 .default_value(8),
+            FieldSpec::int("base_bytes", "B", 0, 4096, Text::new("数组的起始地址", "Where the array begins"))
+                .default_value(0),
         ]
     }
 
@@ -179,7 +220,7 @@ impl Model for StructFields {
             _ => Order::Aos,
         };
         let (offsets, size) = lay_out(&fields);
-        let (worst, once) = sectors(&fields, &read, order);
+        let (worst, once) = sectors(&fields, &read, order, args.uint("base_bytes"));
         let useful: u64 = read.iter().map(|index| fields[*index].bytes * LANES).sum();
         let used: u64 = fields.iter().map(|field| field.bytes).sum();
         Ok(answer([
@@ -228,6 +269,29 @@ mod tests {
             assert!((found["efficiency"].as_f64().unwrap() - efficiency).abs() < 1e-12, "{size}");
         }
         assert_eq!(ask("v:16", "v", "aos", 1).unwrap()["sectors"].as_u64(), Some(16));
+    }
+
+    /// Brief 13, vector 3: an array that begins one word late, and float4.
+    #[test]
+    fn a_late_start_takes_one_sector_more() {
+        let given = json!({"fields": "x:4", "read": "x", "layout": "aos", "base_bytes": 4});
+        assert_eq!(eval("struct_fields", &question(&given)).unwrap()["sectors"].as_u64(), Some(5));
+        let fields = parse("a:16 b:16").unwrap();
+        let all = touched(&fields, &[0], Order::Soa, 0);
+        assert!(all.len() == 16 && all.iter().all(|sector| sector.useful() == 32 && sector.fetches() == 1));
+    }
+
+    /// Each sector of an array of { x, y, z } is fetched once for each of the three fields that lies in it.
+    #[test]
+    fn the_bytes_of_sectors_add_up() {
+        let fields = parse("x:4 y:4 z:4").unwrap();
+        for order in [Order::Aos, Order::Soa, Order::Blocks(4), Order::Blocks(8)] {
+            let all = touched(&fields, &[0, 2], order, 0);
+            assert_eq!(all.iter().map(Touched::useful).sum::<u64>(), 2 * 32 * 4, "{order:?}");
+        }
+        assert_eq!(Order::Aos.place(&fields, 1, 2, 0), 28);
+        assert_eq!(Order::Soa.place(&fields, 1, 2, 0), 136);
+        assert_eq!(Order::Blocks(8).place(&fields, 1, 9, 0), 96 + 32 + 4);
     }
 
     /// Brief 13, vector 4, and check question 2.
