@@ -155,11 +155,12 @@ impl Scene<'_> {
             let x = geometry.x(time);
             painter.vline(x, geometry.cpu.top()..=geometry.gpu.bottom(), tokens.stroke(1.0, tokens.grid));
             let text = if at == 0 { "0 µs".to_owned() } else { number(time) };
+            // A number at either end keeps to the figure.
+            let half = ink::text_width(painter, &text, font.clone()) / 2.0;
+            let x = x.min(geometry.rect.right() - half);
             let low = pos2(x, geometry.gpu.bottom() + tokens.px(5.0));
             let anchor = if at == 0 { Align2::LEFT_TOP } else { Align2::CENTER_TOP };
-            if x < geometry.rect.right() - tokens.px(10.0) {
-                ink::text(painter, low, anchor, text, font.clone(), tokens.muted);
-            }
+            ink::text(painter, low, anchor, text, font.clone(), tokens.muted);
             at += 1;
         }
     }
