@@ -6,6 +6,8 @@ use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Lang, Localized, Map
 pub const MOST_TEXT: usize = 256;
 /// Accesses of a typed sequence.
 pub const MOST_TYPED: usize = 96;
+/// Characters of a name.
+const MOST_NAME: usize = 12;
 pub const EDGES: [u64; 3] = [4, 6, 8];
 pub const MOST_TILE: u64 = 8;
 pub const MOST_LINES: u64 = 96;
@@ -120,7 +122,14 @@ impl Question {
                 format!("{n} 次访问；最多画 {MOST_TYPED} 次"),
                 format!("{n} accesses; at most {MOST_TYPED} are drawn"),
             )),
-            _ => None,
+            _ => {
+                let long = self.sequence.split_whitespace().find(|name| name.chars().count() > MOST_NAME)?;
+                let head: String = long.chars().take(MOST_NAME).collect();
+                Some(Localized::both(
+                    format!("“{head}…”太长；一个名字最多 {MOST_NAME} 个字符"),
+                    format!("\"{head}…\" is too long; a name has at most {MOST_NAME} characters"),
+                ))
+            }
         }
     }
 

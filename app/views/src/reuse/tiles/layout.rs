@@ -30,12 +30,12 @@ pub struct Geometry {
     pub c: Rect,
     pub tank: Rect,
     pub plane: Plane,
-    pub levels: [Rect; 3],
+    pub levels: Vec<Rect>,
     pub scale: f32,
 }
 
 impl Geometry {
-    pub fn new(origin: Pos2, width: f32, scale: f32) -> Option<Self> {
+    pub fn new(origin: Pos2, width: f32, scale: f32, n_levels: usize) -> Option<Self> {
         let px = |points: f32| points * scale;
         let is_wide = width >= px(640.0);
         let block = if is_wide { width * 0.52 } else { width }.min(px(460.0));
@@ -49,7 +49,7 @@ impl Geometry {
         } else {
             (origin.x, low + side + px(24.0), origin.x + width)
         };
-        let tall = if is_wide { (low + side - head) - 3.0 * px(LEVEL) - px(66.0) } else { px(210.0) };
+        let tall = if is_wide { (low + side - head) - n_levels as f32 * px(LEVEL) - px(66.0) } else { px(210.0) };
         let plot = Rect::from_min_max(
             pos2(left + px(40.0), head + px(22.0)),
             pos2(right - px(8.0), head + px(22.0) + tall.max(px(120.0))),
@@ -57,8 +57,8 @@ impl Geometry {
         let first = plot.bottom() + px(48.0);
         let level =
             |idx: usize| Rect::from_min_size(pos2(left, first + idx as f32 * px(LEVEL)), vec2(right - left, px(LEVEL)));
-        let levels = [level(0), level(1), level(2)];
-        let bottom = levels[2].bottom().max(low + side);
+        let levels: Vec<Rect> = (0..n_levels).map(level).collect();
+        let bottom = levels.last().map_or(first, Rect::bottom).max(low + side);
         Some(Self {
             rect: Rect::from_min_max(origin, pos2(origin.x + width, bottom + px(4.0))),
             a: square(near, low),
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn parts_lie_inside_and_apart() {
         for (width, scale) in [(290.0, 1.0), (844.0, 1.0), (420.0, 1.6), (1200.0, 1.6)] {
-            let geometry = Geometry::new(pos2(3.0, 7.0), width, scale).unwrap();
+            let geometry = Geometry::new(pos2(3.0, 7.0), width, scale, 3).unwrap();
             let parts = [geometry.a, geometry.b, geometry.c, geometry.tank, geometry.plane.rect];
             let parts: Vec<Rect> = parts.into_iter().chain(geometry.levels).collect();
             for (idx, part) in parts.iter().enumerate() {
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_tile_is_found_where_it_is_drawn() {
-        let geometry = Geometry::new(pos2(0.0, 0.0), 844.0, 1.0).unwrap();
+        let geometry = Geometry::new(pos2(0.0, 0.0), 844.0, 1.0, 2).unwrap();
         let grid = [16, 8];
         for (row, column) in [(0, 0), (15, 7), (7, 3)] {
             let area = geometry.tiles(Matrix::A, grid, (row, row + 1), (column, column + 1));

@@ -91,7 +91,8 @@ impl GemmTiles {
     fn figure_ui(&mut self, ui: &mut Ui, cx: &ViewCx<'_>) {
         let (tokens, lang) = (cx.tokens, cx.lang);
         let width = ui.available_width().max(figure::LEAST_WIDTH);
-        let Some(geometry) = Geometry::new(ui.cursor().min, width, tokens.scale) else { return };
+        let n_levels = words::levels(&self.question, &self.answer, lang).len();
+        let Some(geometry) = Geometry::new(ui.cursor().min, width, tokens.scale, n_levels) else { return };
         let (rect, response) = ui.allocate_exact_size(geometry.rect.size(), Sense::click());
         self.play.keys(ui, &response, cx.has_motion);
         self.size_keys(ui, &response);

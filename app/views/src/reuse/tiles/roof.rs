@@ -22,7 +22,7 @@ impl Scene<'_> {
         let (plane, roof) = (&geometry.plane, &answer.roof);
         plane.paint_grid(painter, tokens, &number, &number);
         let small = tokens.font(Type::Small);
-        let above = pos2(geometry.levels[0].left(), plane.rect.top() - tokens.px(8.0));
+        let above = pos2(plane.rect.left() - tokens.px(40.0), plane.rect.top() - tokens.px(8.0));
         ink::text(painter, above, Align2::LEFT_BOTTOM, words::y_axis(*lang), small.clone(), tokens.muted);
         let below = pos2(plane.rect.right(), plane.rect.bottom() + tokens.px(22.0));
         ink::text(painter, below, Align2::RIGHT_TOP, "FLOP/B", small.clone(), tokens.muted);
