@@ -6,14 +6,14 @@
 #define TOGETHER (N_READ > 4 ? 2 : 8)
 
 #if N_READ == 1
-typedef unsigned Vec;
-__device__ unsigned total(unsigned v) { return v; }
+#define Vec unsigned
+#define TOTAL(v) (v)
 #elif N_READ == 2
-typedef uint2 Vec;
-__device__ unsigned total(uint2 v) { return v.x + v.y; }
+#define Vec uint2
+#define TOTAL(v) ((v).x + (v).y)
 #else
-typedef uint4 Vec;
-__device__ unsigned total(uint4 v) { return v.x + v.y + v.z + v.w; }
+#define Vec uint4
+#define TOTAL(v) ((v).x + (v).y + (v).z + (v).w)
 #endif
 #define WORDS (N_READ < 4 ? N_READ : 4)
 
@@ -23,7 +23,8 @@ __device__ unsigned of_record(const unsigned* __restrict__ input, unsigned recor
     const Vec* place = (const Vec*)(input + record * FIELDS);
 #pragma unroll
     for (int i = 0; i < N_READ / WORDS; ++i) {
-        sum += total(place[i]);
+        Vec value = place[i];
+        sum += TOTAL(value);
     }
 #else
 #pragma unroll

@@ -82,3 +82,34 @@ fn every_width_copies() {
         assert_eq!(Metric::SectorsPerLoad.of(&it.reports), sectors, "{width} bytes");
     }
 }
+
+/// Chapter 13's brief, vector 3, for a record of 64 B: lanes apart touch 32 sectors, fields side by side 4; 16 bytes a lane
+/// still touch 32, as each has a sector of its own. A scattered record is read whole, and each is read once: the sums are right.
+#[test]
+fn fields_of_a_record_touch_the_sectors_of_their_layout() {
+    for (layout, scattered, n_read, sectors) in [
+        (0, 0, 1, 32.0),
+        (0, 0, 16, 32.0),
+        (1, 0, 1, 4.0),
+        (1, 0, 16, 4.0),
+        (2, 0, 2, 4.0),
+        (2, 0, 16, 4.0),
+        (0, 1, 16, 32.0),
+        (1, 1, 2, 32.0),
+    ] {
+        let params = [("n_records", 65_536), ("n_read", n_read), ("layout", layout), ("is_scattered", scattered)];
+        let it = played("record_fields", &params);
+        assert_eq!(Metric::SectorsPerLoad.of(&it.reports), sectors, "{params:?}");
+    }
+}
+
+/// All three orders read every tile as often; 16 bytes a lane are 16 sectors a request.
+#[test]
+fn every_order_of_the_passes_reads_the_same() {
+    for order in [0, 1, 2] {
+        let it = played("loop_order", &[("footprint_bytes", 1 << 18), ("order", order)]);
+        let loads = it.reports.iter().map(|report| report.sum(Space::Global, Act::Load));
+        assert_eq!(loads.map(|site| site.useful_bytes).sum::<u64>(), 8 << 18, "order {order}");
+        assert_eq!(Metric::SectorsPerLoad.of(&it.reports), 16.0, "order {order}");
+    }
+}
