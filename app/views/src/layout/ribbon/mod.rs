@@ -225,6 +225,8 @@ impl Visualizer for FieldRibbon {
     }
 
     fn open(args: &Args) -> Result<Self, FieldError> {
-        Ok(Self { question: Question::from_args(args)?, selected: 0, lane: 0 })
+        let question = Question::from_args(args)?;
+        let selected = question.read().first().copied().unwrap_or(0);
+        Ok(Self { question, selected, lane: 0 })
     }
 }

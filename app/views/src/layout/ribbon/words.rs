@@ -15,7 +15,7 @@ pub const MEMORY: Text =
     Text::new("内存：32 个元素，刻度是 32 字节的扇区", "Memory: 32 elements; ticks are sectors of 32 bytes");
 pub const FETCHED: Text = Text::new("取来的扇区，填色的是有用的字节", "Sectors fetched; what is filled is useful");
 pub const PADDING: Text = Text::new("填充", "padding");
-pub const UNREAD: Text = Text::new("浅色：取来也没人用", "pale: wanted by nobody");
+pub const UNREAD: Text = Text::new("浅色：没人读", "pale: read by nobody");
 
 pub fn layout(layout: Layout) -> Text {
     match layout {

@@ -33,7 +33,8 @@ impl Geometry {
         let [n, c, h, w] = shape;
         let gap = px(14.0);
         let wide = ((width - gap * (c as f32 - 1.0)) / (c * w) as f32).clamp(px(13.0), px(20.0));
-        let per_row = (((width + gap) / (w as f32 * wide + gap)) as u64).clamp(1, c);
+        // Rounding must not cost a plane that fits to the point.
+        let per_row = (((width + gap + 0.5) / (w as f32 * wide + gap)) as u64).clamp(1, c);
         let axis_width = ((width - px(24.0)) / 4.0).min(px(132.0));
         let axes = std::array::from_fn(|at| {
             let left = origin.x + at as f32 * (axis_width + px(8.0));

@@ -137,7 +137,7 @@ impl Scene<'_> {
             }
             let is_named = bank % 4 == 0 || is_over || n > 1;
             if is_named {
-                let text = if n > 1 { format!("{bank}·{n}×") } else { bank.to_string() };
+                let text = if n > 1 { format!("{bank}: {n}×") } else { bank.to_string() };
                 let is_many = wheel.banks_used > 8 && n > 1 && bank % 4 != 0 && !is_over;
                 let color = if n > 1 { tokens.caution } else { tokens.muted };
                 if !is_many {
