@@ -46,7 +46,7 @@ fn routes_and_handbook_can_be_drawn() {
     }
 }
 
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 11] = [
     "/route/training",
     "/route/kernel",
     "/task/task-2",
@@ -56,6 +56,8 @@ const PAGES: [&str; 9] = [
     "/help/slow_kernel",
     "/help/training_oom/first-step/holes",
     "/files",
+    "/playground",
+    "/playground/exercise_transpose",
 ];
 
 #[test]

@@ -50,9 +50,10 @@ fn finding(desk: &Desk) -> String {
 
 /// Puts the keyboard into the editor, at the beginning of the text.
 fn enter(desk: &mut Desk) {
-    desk.harness.get_all_by_role(egui::accesskit::Role::MultilineTextInput).next().expect("the editor").focus();
-    desk.harness.step();
-    desk.press_with(Modifiers::COMMAND, Key::Home);
+    let slug = desk.said()["playground"]["kernel"].as_str().expect("a kernel is open").to_owned();
+    desk.harness.state().playground().desk(&slug).expect("its desk").borrow_mut().jump = Some(1);
+    desk.harness.run_steps(3);
+    desk.press(Key::Home);
 }
 
 fn type_at_start(desk: &mut Desk, words: &str) {
@@ -82,7 +83,7 @@ fn kept(desk: &Desk) -> String {
 #[test]
 fn the_page_lists_every_exercise_and_opens_any_kernel() {
     let mut desk = open("/playground");
-    assert!(desk.has("Exercises, the easier ones first") && desk.has("0 of"));
+    assert!(desk.has("0 of 13 solved"));
     let title = desk.harness.state().library().kernels().exercises["exercise_coalesce"].title.get(Lang::En).to_owned();
     desk.click(&title);
     assert_eq!(desk.said()["route"], COALESCE);
@@ -173,7 +174,7 @@ fn ten_megabytes_are_refused_and_the_text_stays() {
     desk.harness.event(Input::Paste("x".repeat(10 << 20)));
     desk.harness.run_ok();
     assert_eq!(text(&desk), before);
-    assert!(desk.has("10,485,760 bytes; the editor takes 65,536 at most"));
+    assert!(desk.has("the editor takes"));
     desk.harness.event(Input::Paste("// short ".to_owned()));
     desk.harness.run_ok();
     assert!(text(&desk).starts_with("// short "), "{}", text(&desk));

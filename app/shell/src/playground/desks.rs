@@ -137,7 +137,10 @@ impl App {
         for open in self.playground.open.values_mut() {
             is_busy |= check(open, platform);
             let mut desk = open.desk.borrow_mut();
+            let before = (desk.device.there.clone(), desk.device.busy);
             ask(&mut desk, platform);
+            // What changed after the page was painted is painted in the next frame.
+            is_busy |= before != (desk.device.there.clone(), desk.device.busy);
         }
         is_busy
     }

@@ -5,8 +5,8 @@ use vramlab_gpu::exercise::{Goal, Judged};
 use vramlab_gpu::play::PlayError;
 use vramlab_simt::{Act, Space};
 use vramlab_trace::OracleOutcome;
-use vramlab_units::show::{grouped, number};
-use vramlab_units::{Lang, Text};
+use vramlab_units::show::{bytes_binary, grouped, number};
+use vramlab_units::{Bytes, Lang, Text};
 
 pub const CHECK: Text = Text::new("检查", "Check");
 pub const RESET: Text = Text::new("恢复原样", "Reset");
@@ -106,11 +106,11 @@ pub fn go_to(number: u32, lang: Lang) -> String {
 
 /// A text that was too long.
 pub fn refused(bytes: usize, lang: Lang) -> String {
-    let (bytes, most) = (grouped(bytes as f64), grouped(MOST_TEXT as f64));
+    let [bytes, most] = [bytes, MOST_TEXT].map(|bytes| bytes_binary(Bytes(bytes as u64)));
     match lang {
-        Lang::Zh => format!("有 {bytes} 字节，编辑器最多收 {most} 字节。没有粘贴，原来的代码没有动。"),
+        Lang::Zh => format!("有 {bytes}，编辑器最多收 {most}。没有粘贴，原来的代码没有动。"),
         Lang::En => {
-            format!("{bytes} bytes; the editor takes {most} at most. Nothing was pasted, and the code is as it was.")
+            format!("That is {bytes}; the editor takes {most} at most. Nothing was pasted, and the code is as it was.")
         }
     }
 }
