@@ -260,10 +260,11 @@ impl Lanes for Sim {
     }
 
     fn begin_graph(&mut self) -> Result<(), RunError> {
-        match self.recorded.replace(0) {
-            Some(_) => Err(wrong("a graph is begun inside another")),
-            None => Ok(()),
+        if self.recorded.is_some() {
+            return Err(wrong("a graph is begun inside another"));
         }
+        self.recorded = Some(0);
+        Ok(())
     }
 
     fn end_graph(&mut self) -> Result<u64, RunError> {
