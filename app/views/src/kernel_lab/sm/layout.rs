@@ -71,10 +71,10 @@ impl Geometry {
         let sm = Rect::from_min_max(origin, pos2(origin.x + left, meters[3].bottom()));
         let chart = if is_wide {
             let at = pos2(origin.x + left + px(64.0), origin.y + px(42.0));
-            Rect::from_min_max(at, pos2(origin.x + width - px(6.0), sm.bottom() - px(36.0)))
+            Rect::from_min_max(at, pos2(origin.x + width - px(16.0), sm.bottom() - px(36.0)))
         } else {
             let at = pos2(origin.x + px(42.0), sm.bottom() + px(52.0));
-            Rect::from_min_size(at, vec2(width - px(48.0), px(CHART - 60.0)))
+            Rect::from_min_size(at, vec2(width - px(58.0), px(CHART - 60.0)))
         };
         let below = if is_wide { sm.bottom() } else { chart.bottom() + px(36.0) };
         let waves = Rect::from_min_size(pos2(origin.x, below + px(if is_wide { 30.0 } else { 64.0 })), vec2(width, px(WAVE)));
