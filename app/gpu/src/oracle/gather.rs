@@ -144,6 +144,7 @@ const GATHER: &[With] = &[
     whole("width", Some("1"), "neighbouring words a load"),
     whole("rounds", Some("1"), "times that the same loads are added"),
     whole("block", Some("1024"), "threads of a block"),
+    whole("most", Some("2 ^ 40"), "words recomputed at most, for formulas that take long"),
 ];
 
 fn gather_sum(check: &Check<'_>) -> Result<OracleOutcome, String> {
@@ -155,7 +156,7 @@ fn gather_sum(check: &Check<'_>) -> Result<OracleOutcome, String> {
     let out = check.output(GATHER, "out", n * 4)?;
     let mut tally = Tally::default();
     // A formula costs about as much as sixteen words.
-    for i in sampled(n, check.step(n, loads * (width + 16))) {
+    for i in sampled(n, check.at_most(get("most")?).step(n, loads * (width + 16))) {
         let mut sum = 0u32;
         for k in 0..loads {
             let thread = i % block;
