@@ -29,13 +29,15 @@ impl Geometry {
         let side = px(SIDE).min(width);
         let left = if is_wide { origin.x } else { origin.x + (width - side) / 2.0 };
         let wheel = Rect::from_min_size(pos2(left, origin.y), vec2(side, side));
+        // Half a number of room for the last pitch.
+        let right = origin.x + width - px(10.0);
         let bars = if is_wide {
             let left = wheel.right() + px(36.0);
             let top = wheel.center().y - px(BARS / 2.0);
-            Rect::from_min_max(pos2(left, top), pos2(origin.x + width, top + px(BARS)))
+            Rect::from_min_max(pos2(left, top), pos2(right, top + px(BARS)))
         } else {
             let top = wheel.bottom() + px(30.0);
-            Rect::from_min_max(pos2(origin.x + px(18.0), top), pos2(origin.x + width, top + px(BARS * 0.7)))
+            Rect::from_min_max(pos2(origin.x + px(18.0), top), pos2(right, top + px(BARS * 0.7)))
         };
         let low = if is_wide { wheel.bottom() } else { bars.bottom() + px(20.0) };
         Self { rect: Rect::from_min_max(origin, pos2(origin.x + width, low)), wheel, bars, scale }
