@@ -18,7 +18,11 @@ mod frameworks;
 #[cfg(test)]
 mod fusion;
 #[cfg(test)]
+mod kernel_lab;
+#[cfg(test)]
 mod kv_lab;
+#[cfg(test)]
+mod layout;
 #[cfg(test)]
 mod primer;
 #[cfg(test)]

@@ -178,6 +178,8 @@ impl Scene<'_> {
         let wide = names.map(|name| ink::text_width(painter, name, font.clone())).into_iter().fold(0.0, f32::max);
         self.name(geometry.meters[0].translate(vec2(0.0, tokens.px(3.0))), words::ALLOWS);
         let most = limits.blocks.max(1) as f32;
+        let widest = format!("000  {}", words::LIMITS.get(*lang));
+        let said_wide = ink::text_width(painter, &widest, tokens.font(Type::NoteStrong)) + tokens.px(8.0);
         for (rect, (word, name, allowed, color)) in geometry.meters.iter().zip(rows) {
             let is_limit = self.is_limit(word);
             let ink_color = if is_limit { tokens.caution } else { tokens.muted };
@@ -187,7 +189,7 @@ impl Scene<'_> {
             let left = rect.left() + wide + tokens.px(10.0);
             let said = allowed.map_or_else(|| words::NO_LIMIT.get(*lang).to_owned(), |n| n.to_string());
             let said = if is_limit { format!("{said}  {}", words::LIMITS.get(*lang)) } else { said };
-            let room = rect.right() - left - tokens.px(84.0);
+            let room = (rect.right() - left - said_wide).max(tokens.px(8.0));
             let share = allowed.map_or(1.0, |n| (n as f32 / most).min(1.0));
             let bar = Rect::from_min_size(pos2(left, y - tokens.px(5.0)), vec2(room * share, tokens.px(10.0)));
             painter.rect_filled(bar, 2, tokens.tint(color, if is_limit { 0.9 } else { 0.4 }));
