@@ -1,4 +1,4 @@
-// out = x · wᵀ, both bf16 with K side by side, N × N × N, for a Hopper (sm_90a). One block an SM stays and takes tile after tile of
+// out = x times w transposed, both bf16 with K side by side, N × N × N, for a Hopper (sm_90a). One block an SM stays and takes tile after tile of
 // 128 × 256: persistent. Its last warp does nothing but start copies of 64 k by TMA, the copy engine, which lays rows of 128 bytes
 // in swizzled order; eight warps in two groups multiply, straight from shared memory, 64 rows each. Two mbarriers a stage pass it to
 // and fro: `full` when its bytes have come, `empty` when all eight warps have read it. With SHARE 2 two neighbouring blocks make
@@ -62,7 +62,7 @@ __device__ __forceinline__ unsigned long long matrix(unsigned at) {
     return (at & 0x3FFFF) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
 
-// sum (64 × 256) = x (64 × 16) · wᵀ + sum, or without the last term.
+// sum (64 × 256) = x (64 × 16) times w transposed + sum, or without the last term.
 __device__ __forceinline__ void multiply(float (&sum)[128], unsigned long long x, unsigned long long w, int is_more) {
 #define F8(i) "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3]), "+f"(sum[i + 4]), "+f"(sum[i + 5]), "+f"(sum[i + 6]), "+f"(sum[i + 7])
 #define F32(i) F8(i), F8(i + 8), F8(i + 16), F8(i + 24)

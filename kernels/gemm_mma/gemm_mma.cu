@@ -1,4 +1,4 @@
-// out = x · wᵀ, both bf16 with K side by side, N × N × N, on the tensor cores by mma.sync (sm_80 and later). A block makes
+// out = x times w transposed, both bf16 with K side by side, N × N × N, on the tensor cores by mma.sync (sm_80 and later). A block makes
 // BM × BN of the result, a warp 64 × 64 or less of it in registers. Slices of 64 k travel by cp.async through STAGES buffers; pieces
 // of 16 bytes are swizzled, so that neither the copies nor ldmatrix meet a bank conflict. What the next 16 k need is loaded into
 // registers while the tensor cores work on these.
