@@ -11,9 +11,8 @@ pub const HINT: Text = Text::new(
 );
 pub const STRUCT: Text = Text::new("一个元素", "One element");
 pub const LANE: Text = Text::new("一个 warp 的 32 个 lane", "The 32 lanes of a warp");
-pub const MEMORY: Text =
-    Text::new("内存：32 个元素，刻度是 32 字节的扇区", "Memory: 32 elements; ticks are sectors of 32 bytes");
-pub const FETCHED: Text = Text::new("取来的扇区，填色的是有用的字节", "Sectors fetched; what is filled is useful");
+pub const MEMORY: Text = Text::new("内存：32 个元素，刻度是 32 字节的扇区", "32 elements; a tick every 32 bytes");
+pub const FETCHED: Text = Text::new("取来的扇区，填色的是有用的字节", "Sectors fetched, filled where useful");
 pub const PADDING: Text = Text::new("填充", "padding");
 pub const UNREAD: Text = Text::new("浅色：没人读", "pale: read by nobody");
 

@@ -9,11 +9,9 @@ pub const HINT: Text = Text::new(
     "指一个格子：上面的下标，下面的位置，两头对着看。点一根轴，它和右边一根换位。键盘：← → 沿内存走，↑ ↓ 换顺序。",
     "Point at a cell: its index above, its place below. Press an axis to swap it with the next. Keys: ← → along memory, ↑ ↓ another order.",
 );
-pub const ORDER: Text =
-    Text::new("内存里的顺序：左边在外，右边步长 1", "Order in memory: outermost at the left, stride 1 at the right");
-pub const PLANES: Text =
-    Text::new("程序看到的：N 批，每批 C 张 H × W", "What the program sees: N images of C planes, H × W each");
-pub const MEMORY: Text = Text::new("内存里的：一条线，折成几行", "What lies in memory: one line, folded");
+pub const ORDER: Text = Text::new("内存里的顺序：左边在外，右边步长 1", "In memory, outermost at the left");
+pub const PLANES: Text = Text::new("程序看到的：N 批，每批 C 张 H × W", "N images of C planes, H × W each");
+pub const MEMORY: Text = Text::new("内存里的：一条线，折成几行", "Memory: one line, folded");
 pub const PADDED: Text = Text::new("补的通道", "padded channels");
 pub const CHANNEL: Text = Text::new("通道", "channel");
 

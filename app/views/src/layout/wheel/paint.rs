@@ -26,8 +26,9 @@ impl Geometry {
     pub fn new(origin: Pos2, width: f32, scale: f32) -> Self {
         let px = |points: f32| points * scale;
         let is_wide = width >= px(640.0);
-        let side = px(SIDE).min(width);
-        let left = if is_wide { origin.x } else { origin.x + (width - side) / 2.0 };
+        // A name at either side needs room beyond the circle.
+        let side = px(SIDE).min(width - px(28.0));
+        let left = if is_wide { origin.x + px(14.0) } else { origin.x + (width - side) / 2.0 };
         let wheel = Rect::from_min_size(pos2(left, origin.y), vec2(side, side));
         // Half a number of room for the last pitch.
         let right = origin.x + width - px(10.0);

@@ -8,7 +8,7 @@ pub const HINT: Text = Text::new(
     "在右边（窄屏在下面）的柱子上拖行距；指一个 bank 看谁在等。键盘：← → 行距减一、加一，↑ ↓ 换走法。",
     "Drag the pitch along the bars; point at a bank to see who waits there. Keys: ← → pitch, ↑ ↓ another walk.",
 );
-pub const BARS: Text = Text::new("每种行距几路冲突（越低越好）", "Conflict degree of every pitch (lower is better)");
+pub const BARS: Text = Text::new("每种行距几路冲突（越低越好）", "Conflict degree of each pitch");
 pub const STEP: Text = Text::new("弦：一个 lane 到下一个", "chord: from a lane to the next");
 pub const WAIT: Text = Text::new("向外的柱子：这个 bank 里有几个 lane", "bar outwards: lanes in that bank");
 
