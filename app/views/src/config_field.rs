@@ -98,7 +98,10 @@ impl ConfigField {
             .desired_rows(4)
             .desired_width(f32::INFINITY)
             .char_limit(MOST_TEXT);
-        let area = egui::ScrollArea::vertical().max_height(tokens.px(160.0)).id_salt("config");
+        let area = egui::ScrollArea::vertical()
+            .min_scrolled_height(tokens.px(160.0))
+            .max_height(tokens.px(160.0))
+            .id_salt("config");
         let response = area.show(ui, |ui| ui.add(edit)).inner;
         response.widget_info(|| WidgetInfo::labeled(Role::MultilineTextInput, true, AREA.get(lang)));
         let found = response.changed().then(|| self.take()).flatten();

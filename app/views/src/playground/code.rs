@@ -105,7 +105,8 @@ fn text_ui(
     selection: Option<Range<usize>>,
 ) -> egui::Response {
     let font = tokens.font(Type::Mono);
-    let scroll = egui::ScrollArea::vertical().max_height(tokens.px(420.0)).id_salt("code");
+    let scroll =
+        egui::ScrollArea::vertical().min_scrolled_height(tokens.px(420.0)).max_height(tokens.px(420.0)).id_salt("code");
     scroll
         .show(ui, |ui| {
             let gutter = tokens.px(GUTTER);

@@ -65,7 +65,11 @@ pub fn changes_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, id: &str, changes: &
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         let height = row * ROWS.min(changes.len() as f32);
-        let area = ScrollArea::vertical().id_salt(("changes", id)).max_height(height).auto_shrink([false, true]);
+        let area = ScrollArea::vertical()
+            .id_salt(("changes", id))
+            .min_scrolled_height(height)
+            .max_height(height)
+            .auto_shrink([false, true]);
         area.show_rows(ui, row, changes.len(), |ui, rows| {
             for idx in rows {
                 row_ui(ui, tokens, lang, &changes[idx], most, (row, is_narrow));

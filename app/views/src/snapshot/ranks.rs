@@ -220,7 +220,11 @@ pub fn sites_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, sites: &[SiteSpread]) 
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         let height = (row * ROWS.min(sites.len() as f32)).min(tokens.px(360.0));
-        let area = ScrollArea::vertical().id_salt("rank sites").max_height(height).auto_shrink([false, true]);
+        let area = ScrollArea::vertical()
+            .id_salt("rank sites")
+            .min_scrolled_height(height)
+            .max_height(height)
+            .auto_shrink([false, true]);
         area.show_rows(ui, row, sites.len(), |ui, rows| {
             for idx in rows {
                 site_ui(ui, tokens, lang, &sites[idx], (row, bar, is_narrow), most);

@@ -133,7 +133,11 @@ impl ServeTimeline {
             .desired_rows(4)
             .desired_width(f32::INFINITY)
             .char_limit(MOST_TEXT);
-        let response = egui::ScrollArea::vertical().max_height(tokens.px(190.0)).show(ui, |ui| ui.add(edit)).inner;
+        let response = egui::ScrollArea::vertical()
+            .min_scrolled_height(tokens.px(190.0))
+            .max_height(tokens.px(190.0))
+            .show(ui, |ui| ui.add(edit))
+            .inner;
         response.widget_info(|| WidgetInfo::labeled(Role::MultilineTextInput, true, TEXT.get(lang)));
         if response.changed() {
             if self.draft == self.question.text {

@@ -101,7 +101,11 @@ impl EngineLog {
             .desired_rows(4)
             .desired_width(f32::INFINITY)
             .char_limit(2 * MOST_TEXT);
-        let response = egui::ScrollArea::vertical().max_height(tokens.px(150.0)).show(ui, |ui| ui.add(edit)).inner;
+        let response = egui::ScrollArea::vertical()
+            .min_scrolled_height(tokens.px(150.0))
+            .max_height(tokens.px(150.0))
+            .show(ui, |ui| ui.add(edit))
+            .inner;
         response.widget_info(|| WidgetInfo::labeled(Role::MultilineTextInput, true, LOG.get(lang)));
         if response.changed() {
             if self.draft.trim().is_empty() {
