@@ -40,7 +40,15 @@ fn experiments(library: &Library) -> Vec<&str> {
 
 fn job(library: &Library, id: &str, plan: Plan) -> Job {
     let (_, kernel) = library.get(id).unwrap();
-    Job { id: 0, kernel: kernel.clone(), sources: BTreeMap::new(), plan, counters: Vec::new(), seed: SEED, inspect: None }
+    Job {
+        id: 0,
+        kernel: kernel.clone(),
+        sources: BTreeMap::new(),
+        plan,
+        counters: Vec::new(),
+        seed: SEED,
+        inspect: None,
+    }
 }
 
 fn client() -> Client {

@@ -385,7 +385,8 @@ impl App {
         }
         self.save();
         self.save_progress(false);
-        let waits = [&self.saver, &self.notebook_saver, &self.playground_saver].map(|saver| saver.wait_secs(self.now_secs));
+        let waits =
+            [&self.saver, &self.notebook_saver, &self.playground_saver].map(|saver| saver.wait_secs(self.now_secs));
         if let Some(secs) = waits.into_iter().flatten().reduce(f64::min) {
             ctx.request_repaint_after(std::time::Duration::from_secs_f64(secs.max(0.05)));
         }

@@ -102,7 +102,10 @@ pub const COMMANDS: &[Command] = &[
     },
     Command {
         id: "playground",
-        title: Text::new("改 kernel：练习和课程里的全部 kernel", "Playground: exercises and every kernel of the course"),
+        title: Text::new(
+            "改 kernel：练习和课程里的全部 kernel",
+            "Playground: exercises and every kernel of the course",
+        ),
         shortcut: plain(Key::K),
         action: |_| Ok(Action::Go(Route::page(Page::Playground { kernel: None }))),
     },

@@ -278,10 +278,7 @@ impl Supervisor {
 
     fn answer(&mut self, job_id: u64, message: FromChild) {
         match message {
-            FromChild::Progress { .. }
-            | FromChild::Point { .. }
-            | FromChild::Rung { .. }
-            | FromChild::Built { .. } => {
+            FromChild::Progress { .. } | FromChild::Point { .. } | FromChild::Rung { .. } | FromChild::Built { .. } => {
                 self.emit(ClientEvent::Job(message));
             }
             FromChild::Done { .. } => {

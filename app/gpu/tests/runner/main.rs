@@ -2,7 +2,7 @@
 //! where they must pass and generous where they must not.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its case fails")]
 
-mod faults;
 mod edited;
+mod faults;
 mod life;
 mod stage;

@@ -77,7 +77,8 @@ impl Geometry {
             Rect::from_min_size(at, vec2(width - px(58.0), px(CHART - 60.0)))
         };
         let below = if is_wide { sm.bottom() } else { chart.bottom() + px(36.0) };
-        let waves = Rect::from_min_size(pos2(origin.x, below + px(if is_wide { 30.0 } else { 64.0 })), vec2(width, px(WAVE)));
+        let waves =
+            Rect::from_min_size(pos2(origin.x, below + px(if is_wide { 30.0 } else { 64.0 })), vec2(width, px(WAVE)));
         let rect = Rect::from_min_max(origin, pos2(origin.x + width, waves.bottom() + px(4.0)));
         let cell_gap = px(1.0);
         Self { rect, sm, partitions, shared, ticks, meters, chart, waves, slot_rows, cell_gap, label }

@@ -130,7 +130,15 @@ fn job(
     let plan = plan::plan(experiment, kernel, facts, mode, budget_bytes, &Map::new())
         .map_err(|why| RunError::Content { what: why.to_string() })?;
     let counters = experiment.counters.iter().map(|counter| counter.metric.clone()).collect();
-    Ok(Job { id: 0, kernel: kernel.clone(), sources: sources(setup, kernel), plan, counters, seed: SEED, inspect: None })
+    Ok(Job {
+        id: 0,
+        kernel: kernel.clone(),
+        sources: sources(setup, kernel),
+        plan,
+        counters,
+        seed: SEED,
+        inspect: None,
+    })
 }
 
 /// One row for the experiment: oracle, effect, time; one for its counters.
