@@ -271,8 +271,9 @@ pub fn pressed(app: &App, ctx: &egui::Context) -> Vec<Action> {
     for command in COMMANDS {
         let Some(shortcut) = command.shortcut else { continue };
         let is_plain = !shortcut.modifiers.command && !shortcut.modifiers.alt && !shortcut.modifiers.ctrl;
-        // A field takes back what was typed in it, not what was moved elsewhere.
-        if is_typing && (is_plain || matches!(command.id, "undo" | "redo")) {
+        // A field takes back what was typed in it; everywhere else it is figures that go back.
+        let is_the_field_s = ctx.text_edit_focused() && matches!(command.id, "undo" | "redo");
+        if is_typing && is_plain || is_the_field_s {
             continue;
         }
         let is_hit = ctx.input_mut(|input| {
