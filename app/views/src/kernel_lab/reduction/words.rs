@@ -52,7 +52,7 @@ pub fn code(form: Form, distance: usize) -> String {
 pub fn panel(form: Form, lang: Lang) -> &'static str {
     match form {
         Form::ShuffleDown => Text::new("往下 shuffle：寄存器之间直接传", "Shuffle down: from register to register"),
-        Form::Butterfly => Text::new("蝶形：两两交换，人人都加", "Butterfly: pairs swap, and everyone adds"),
+        Form::Butterfly => Text::new("蝶形：两两交换，人人都加", "Butterfly: pairs swap, everyone adds"),
         Form::Redux => Text::new("redux：一条指令，32 位整数", "Redux: one instruction, integers"),
         Form::SharedTree => Text::new("共享内存的树：写、等、读", "Shared tree: store, wait, load"),
     }
