@@ -4,7 +4,7 @@
 use crate::manifest::{Experiment, Kernel, Predict};
 use crate::vars::{PointVars, Vars, eval, eval_with, json_number};
 use vramlab_trace::{DeviceFacts, Run};
-use vramlab_units::{FieldKind, Map, Value};
+use vramlab_units::{FieldKind, FieldSpec, Map, Value};
 
 /// One prediction with the steps that led to it, for the card that shows the formula with the reader's own values.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +19,11 @@ pub struct Prediction {
 /// Asks the model of a series about one point. The error is a sentence: a fact that the device does not tell, a
 /// question outside the model's range, or a mistake in the experiment.
 pub fn predict(predict: &Predict, vars: &Vars) -> Result<Prediction, String> {
+    let specs = vramlab_model::find(&predict.model).map(|entry| (entry.question)()).unwrap_or_default();
     let mut question = Map::new();
     for (field, value) in &predict.set {
         let resolved = resolve(value, vars).map_err(|why| format!("predict.set.{field}: {why}"))?;
-        question.insert(field.clone(), as_option(&predict.model, field, resolved));
+        question.insert(field.clone(), as_option(&specs, field, resolved));
     }
     let answer =
         vramlab_model::eval(&predict.model, &question).map_err(|error| format!("{}: {error}", predict.model))?;
@@ -42,14 +43,15 @@ pub fn predict(predict: &Predict, vars: &Vars) -> Result<Prediction, String> {
 }
 
 /// A number where the model wants one of some texts: the option that reads as that number, `9.0` for 9.
-fn as_option(model: &str, field: &str, value: Value) -> Value {
+fn as_option(specs: &[FieldSpec], field: &str, value: Value) -> Value {
     let Some(number) = value.as_f64() else { return value };
-    let specs = vramlab_model::find(model).map(|entry| (entry.question)()).unwrap_or_default();
-    let Some(FieldKind::Choice { options }) = specs.into_iter().find(|spec| spec.key == field).map(|spec| spec.kind)
-    else {
-        return value;
-    };
-    options.iter().find(|option| option.parse::<f64>() == Ok(number)).map_or(value, |option| option.as_ref().into())
+    match specs.iter().find(|spec| spec.key == field).map(|spec| &spec.kind) {
+        Some(FieldKind::Choice { options }) => {
+            let found = options.iter().find(|option| option.parse::<f64>() == Ok(number));
+            found.map_or(value, |option| option.as_ref().into())
+        }
+        _ => value,
+    }
 }
 
 /// A value of `predict.set`: a number or truth value as it is, a text in quotes `'…'` taken literally, any other text a
