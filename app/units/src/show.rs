@@ -35,6 +35,11 @@ pub fn with_unit(value: f64, unit: &str) -> String {
     }
 }
 
+/// As [`with_unit`] for what an experiment measures, whose `%` is counted in per cent already: 42 is `42 %`.
+pub fn measured(value: f64, unit: &str) -> String {
+    if unit == "%" { format!("{}{THIN}%", number(value)) } else { with_unit(value, unit) }
+}
+
 /// [`number`], its digits in groups of three once there are more than four: `21 000 000`, `4478`.
 pub fn grouped(value: f64) -> String {
     let text = number(value);
@@ -130,6 +135,12 @@ mod tests {
         assert_eq!([4478.0, 10_000.0, 1_234_567.0, -65_536.0].map(plain), ["4478", "10_000", "1_234_567", "-65_536"]);
         assert_eq!([0.125, 1.5, 99_999.5, f64::NAN].map(plain), ["0.125", "1.5", "100_000", "–"]);
         assert_eq!(grouped_with_unit(65_536.0, "token"), "65\u{2009}536\u{2009}token");
+    }
+
+    #[test]
+    fn a_measured_percentage_is_not_multiplied_again() {
+        let said = |value, unit| measured(value, unit).replace(THIN, " ");
+        assert_eq!([said(100.0, "%"), said(0.5, "%"), said(3.5, "ms")], ["100 %", "0.5 %", "3.5 ms"]);
     }
 
     #[test]

@@ -215,7 +215,11 @@ impl<'a> Ruler<'a> {
         let room = f64::from(tokens.px(46.0) / line.width().max(1.0));
         let ticks = self.scale.ticks(n_most, room);
         let last = ticks.len().saturating_sub(1);
-        for (idx, tick) in ticks.into_iter().enumerate() {
+        let mut taken: Vec<Rect> = Vec::new();
+        // The ends come first, the last with the unit; a number between them gives way where it would touch another.
+        let mut order: Vec<(usize, f64)> = ticks.into_iter().enumerate().collect();
+        order.sort_by_key(|(idx, _)| (*idx != last, *idx));
+        for (idx, tick) in order {
             let x = line.left() + line.width() * self.scale.share_from_value(tick) as f32;
             painter.vline(x, y - tokens.px(4.0)..=y + tokens.px(4.0), tokens.stroke(1.0, tokens.muted));
             let (align, x) = match idx {
@@ -224,8 +228,14 @@ impl<'a> Ruler<'a> {
                 _ => (Align2::CENTER_TOP, x),
             };
             let text = if idx == last { show::with_unit(tick, self.unit) } else { bare(tick, self.unit) };
-            let place = pos2(x, y + tokens.px(14.0));
-            painter.text(place, align, text, tokens.font(Type::MonoSmall), tokens.muted);
+            let galley = painter.layout_no_wrap(text, tokens.font(Type::MonoSmall), tokens.muted);
+            let place = align.anchor_size(pos2(x, y + tokens.px(14.0)), galley.size());
+            let around = place.expand2(vec2(tokens.px(3.0), 0.0));
+            if taken.iter().any(|other| around.intersects(*other)) {
+                continue;
+            }
+            painter.galley(place.min, galley, tokens.muted);
+            taken.push(place);
         }
     }
 

@@ -101,7 +101,7 @@ fn ceiling(experiment: &Experiment, judged: &Judged) -> Option<Ceiling> {
     let mut limits = judged.points.iter().map(|point| eval_with(formula, &|name| point.vars.get(name).copied()).ok());
     let first = limits.next()??;
     limits.all(|limit| limit == Some(first)).then(|| {
-        let text = show::with_unit(first.round(), &experiment.measure.unit);
+        let text = show::measured(first.round(), &experiment.measure.unit);
         Ceiling { y: first, label: Localized::both(format!("上限 {text}"), format!("limit {text}")) }
     })
 }
@@ -163,7 +163,7 @@ pub fn caption(run: &Run) -> String {
 pub fn invalid_words(why: &Invalid, unit: &str) -> Localized {
     match why {
         Invalid::FasterThanHardware { value, limit } => {
-            let (value, limit) = (show::with_unit(*value, unit), show::with_unit(*limit, unit));
+            let (value, limit) = (show::measured(*value, unit), show::measured(*limit, unit));
             Localized::both(
                 format!("比硬件允许的还快：{value}，上限 {limit}"),
                 format!("faster than the hardware allows: {value}, limit {limit}"),

@@ -112,15 +112,13 @@ impl Brush<'_> {
         for ceiling in &data.ceilings {
             let Some(y) = frame.y_from_value(ceiling.y).filter(|y| frame.plot.y_range().contains(*y)) else { continue };
             painter.hline(frame.plot.x_range(), y, tokens.stroke(1.5, tokens.muted));
-            let place = pos2(frame.plot.right() - tokens.space.xxs, y - 2.0);
-            ink::text(
-                painter,
-                place,
-                Align2::RIGHT_BOTTOM,
-                ceiling.label.get(*lang),
-                tokens.font(Type::Small),
-                tokens.muted,
-            );
+            let label = ceiling.label.get(*lang).to_owned();
+            let galley = painter.layout_no_wrap(label, tokens.font(Type::Small), tokens.muted);
+            let left = frame.plot.right() - tokens.space.xxs - galley.size().x;
+            // Above the line where that is within the plot, else below it and the points that lie on it.
+            let above = y - 2.0 - galley.size().y;
+            let top = if above < frame.plot.top() { y + tokens.px(7.0) } else { above };
+            painter.galley(pos2(left, top), galley, tokens.muted);
         }
     }
 

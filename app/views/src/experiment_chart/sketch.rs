@@ -65,7 +65,7 @@ impl Sketch {
         self.paint(&brush, &frame, &data, &margins, rect);
         let all: Vec<String> = marks
             .iter()
-            .map(|mark| format!("{}: {}", self.x.exact(mark.x), show::with_unit(mark.y, &self.y.unit)))
+            .map(|mark| format!("{}: {}", self.x.exact(mark.x), show::measured(mark.y, &self.y.unit)))
             .collect();
         let spoken = format!("{} {}", self.ask.get(lang), all.join("; "));
         response.widget_info(|| WidgetInfo::labeled(egui::Role::Figure, true, &spoken));
@@ -94,7 +94,7 @@ impl Sketch {
         if let Some(pos) = pos {
             brush.ring(pos);
         }
-        let value = mark.map_or_else(|| "–".to_owned(), |mark| show::with_unit(mark.y, &self.y.unit));
+        let value = mark.map_or_else(|| "–".to_owned(), |mark| show::measured(mark.y, &self.y.unit));
         let lines = [(value, ink::Shade::Ink), (self.x.exact(x), ink::Shade::Muted)];
         let anchor = pos.unwrap_or(Pos2::new(place, frame.plot.center().y));
         ink::info_box(painter, tokens, frame.plot, anchor, &lines);
@@ -194,7 +194,7 @@ impl Sketch {
             let y = marks
                 .iter()
                 .find(|mark| mark.x == *x)
-                .map_or("–".to_owned(), |mark| show::with_unit(mark.y, &self.y.unit));
+                .map_or("–".to_owned(), |mark| show::measured(mark.y, &self.y.unit));
             text.push_str(&format!(" {} {}: {y}", self.x.label.get(lang), self.x.exact(*x)));
         }
         text
