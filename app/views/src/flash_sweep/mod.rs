@@ -16,11 +16,14 @@ use crate::view::{DataTable, View, ViewCx, Visualizer};
 use egui::{EventFilter, Key, PointerButton, Response, Sense, Ui};
 use layout::Geometry;
 use paint::Scene;
-use question::{MOST_TILE, MOST_TILES, MOST_TOKENS, Question, Sums};
+use question::{BY_HAND, MOST_TILE, MOST_TILES, MOST_TOKENS, Question, REAL, Sums};
 use vramlab_kit::{Area, Mark, Role, Slider, Tokens, legend};
 use vramlab_units::show::number;
 use vramlab_units::{Args, FieldError, FieldSpec, Lang, Map, Text};
 
+const SIZE: Text = Text::new("大小", "Size");
+const HAND_SIZE: Text = Text::new("手算，d = 1", "by hand, d = 1");
+const REAL_SIZE: Text = Text::new("真的，d = 128", "real, d = 128");
 const TOKENS: Text = Text::new("token", "Tokens");
 const ROWS: Text = Text::new("块的行（query）", "Tile rows (queries)");
 const COLS: Text = Text::new("块的列（key）", "Tile columns (keys)");
@@ -65,8 +68,14 @@ impl FlashSweep {
 
     fn controls_ui(&mut self, ui: &mut Ui, tokens: &Tokens, lang: Lang) {
         let mut next = self.question;
-        let least = next.tiling.tokens.div_ceil(MOST_TILES);
         controls::row(ui, tokens, |flow| {
+            let sizes = [(BY_HAND, HAND_SIZE), (REAL, REAL_SIZE)].map(|(d, text)| (d, text.get(lang).to_owned()));
+            let mut head_dim = next.tiling.head_dim;
+            controls::choice(flow, tokens, SIZE.get(lang), &mut head_dim, &sizes);
+            if head_dim != next.tiling.head_dim {
+                next = next.sized(head_dim);
+            }
+            let least = next.tiling.tokens.div_ceil(MOST_TILES);
             let mut powers = |label: Text, value: &mut u64, from: u64, to: u64| {
                 let from = from.next_power_of_two().max(1);
                 let n = (to / from).max(1).ilog2();

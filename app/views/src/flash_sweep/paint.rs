@@ -159,6 +159,8 @@ impl Scene<'_> {
         }
         let (row, col) = self.current();
         let font = tokens.font(Type::MonoSmall);
+        // The tile that is solid is bright in the dark.
+        let on_tile = if tokens.is_dark() { tokens.surface } else { tokens.ink };
         for query in 0..tiling.tokens {
             for key in 0..tiling.tokens {
                 let tile = (query / tiling.rows, key / tiling.cols);
@@ -167,7 +169,7 @@ impl Scene<'_> {
                     continue;
                 }
                 let at = geometry.score(tiling, query, key).center();
-                let shade = if tile == (row, col) { tokens.ink } else { tokens.muted };
+                let shade = if tile == (row, col) { on_tile } else { tokens.muted };
                 let text = words::short(tiling.score(query, key));
                 ink::text(painter, at, Align2::CENTER_CENTER, text, font.clone(), shade);
             }

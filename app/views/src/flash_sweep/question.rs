@@ -8,6 +8,9 @@ use vramlab_units::{Args, FieldError, FieldKind, FieldSpec, Map, Text, Value};
 pub const MOST_TILES: u64 = 64;
 pub const MOST_TOKENS: u64 = 8192;
 pub const MOST_TILE: u64 = 512;
+/// Values of a head in the two sizes that the figure offers.
+pub const BY_HAND: u64 = 1;
+pub const REAL: u64 = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
@@ -60,6 +63,14 @@ impl Question {
             }
         }
         Ok(Self { tiling })
+    }
+
+    /// A size that one does by hand, or that of a real head, by the values of a head. Without the mask, as both begin.
+    #[must_use]
+    pub fn sized(mut self, head_dim: u64) -> Self {
+        let (tokens, rows, cols) = if head_dim == BY_HAND { (8, 4, 2) } else { (2048, 64, 128) };
+        self.tiling = Tiling { tokens, rows, cols, head_dim, is_causal: false, ..self.tiling };
+        self
     }
 
     /// The same with tiles that can be drawn.

@@ -201,6 +201,23 @@ fn the_sweep_ends_at_the_numbers_of_the_brief() {
     assert!(wrong.contains("tile_rows") && wrong.contains("128 tiles a side"), "{wrong}");
 }
 
+/// One press from the numbers that one does by hand to those of a real head, and back.
+#[test]
+fn a_sweep_changes_its_size_at_a_press() {
+    let mut view = open(
+        "flash_sweep",
+        serde_json::json!({"tokens": 8, "tile_rows": 4, "tile_cols": 2, "head_dim": 1, "is_causal": true}),
+    );
+    let mut stage = stage(Lang::En);
+    for (label, size) in [("real, d = 128", [2048, 64, 128, 128]), ("by hand, d = 1", [8, 4, 2, 1])] {
+        let place = stage.show(&mut *view).place_of(label).unwrap();
+        stage.click(place, &mut |ui, cx| view.ui(ui, cx));
+        let params = view.params();
+        let now = ["tokens", "tile_rows", "tile_cols", "head_dim"].map(|key| params[key].as_u64().unwrap());
+        assert_eq!((now, &params["is_causal"]), (size, &false.into()), "{label}");
+    }
+}
+
 #[test]
 fn a_sweep_is_stepped_by_keys_and_by_the_pointer() {
     let mut view = open("flash_sweep", serde_json::json!({"step": 3}));
