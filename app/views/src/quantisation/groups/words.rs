@@ -68,15 +68,16 @@ pub fn finding(question: &Question, answer: &Answer, lang: Lang) -> String {
     let blown = answer.blow_up(question.group);
     let of = if lang == Lang::Zh && question.group != N as u64 { " 个" } else { "" };
     let name = group(question.group, lang) + of;
+    let groups =
+        if question.group == N as u64 { "one scale for the row".to_owned() } else { format!("groups of {name}") };
     let Some(outlier) = question.outlier else {
         return match lang {
             Lang::Zh => {
                 format!("int{}，{name}一组：每个权重 {bits}，均方根误差 {rms} σ。还没有离群值。", question.bits)
             }
-            Lang::En => format!(
-                "int{} in groups of {name}: {bits} a weight, an RMS error of {rms} σ. No outlier yet.",
-                question.bits
-            ),
+            Lang::En => {
+                format!("int{}, {groups}: {bits} a weight, an RMS error of {rms} σ. No outlier yet.", question.bits)
+            }
         };
     };
     let outlier = number(outlier).replace('-', "−");
@@ -87,7 +88,7 @@ pub fn finding(question: &Question, answer: &Answer, lang: Lang) -> String {
             "一个权重拉到 {outlier} σ：{name}一组，误差变成 {factor} 倍，它那组有 {n_hit} 个权重成了 0；每个权重 {bits}。"
         ),
         Lang::En => format!(
-            "One weight at {outlier} σ, groups of {name}: the error grows {factor}-fold and {n_hit} weights of its group become 0, at {bits} a weight."
+            "One weight at {outlier} σ, {groups}: the error grows {factor}-fold and {n_hit} weights of its group become 0, at {bits} a weight."
         ),
     }
 }
