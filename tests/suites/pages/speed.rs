@@ -20,7 +20,7 @@ fn a_frame_of_the_chapter() {
 /// The KV laboratory with ten thousand blocks, each a square of its own. The budget of a frame is 4 ms.
 #[test]
 fn a_frame_of_ten_thousand_pages() {
-    measure("ten thousand pages", "/ch/16_attention/step/lab?preset=large&step=90&request=100".to_owned());
+    measure("ten thousand pages", "/ch/16_attention/step/fork?preset=large&step=90&request=100".to_owned());
 }
 
 /// Frames at rest of the page at a route: prints median, 99th percentile and the first.
