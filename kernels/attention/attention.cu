@@ -1,4 +1,4 @@
-// Attention, forward: out = softmax(scale · Q Kᵀ) V for each head, bf16 in and out, on the tensor cores (sm_80 and later).
+// Attention, forward: out = softmax(scale · Q · K transposed) V for each head, bf16 in and out, on the tensor cores (sm_80 and later).
 // Q is [head][token][HEAD_DIM]; K and V are [KV head][token][HEAD_DIM]; N tokens, a multiple of 128.
 //
 // Two ways. In three kernels, as one would write it: scores, softmax over rows, product; the N × N matrix lies in memory and

@@ -1,4 +1,4 @@
-// Attention in tiles, fp32, on the ordinary cores: out = softmax(scale · Q Kᵀ) V. Q is [head][token][HEAD_DIM]; N is a multiple
+// Attention in tiles, fp32, on the ordinary cores: out = softmax(scale · Q · K transposed) V. Q is [head][token][HEAD_DIM]; N is a multiple
 // of 64. A block of 16 × 16 threads keeps 64 queries and walks over the keys, 32 at a time. A thread makes 4 × 2 scores, then
 // 4 rows × 4 (or 8) columns of the output; the 16 threads of a row agree on its largest score by shuffles.
 

@@ -99,9 +99,9 @@ extern "C" __global__ void __launch_bounds__(WARPS_M* WARPS_N * 32)
                 start(slice + STAGES - 1);
             }
 #pragma unroll
-            for (int i = 0; i < ROWS; ++i) {
+            for (int j = 0; j < COLUMNS; ++j) {
 #pragma unroll
-                for (int j = 0; j < COLUMNS; ++j) {
+                for (int i = 0; i < ROWS; ++i) {
                     multiply(sum[i][j], fragments[k % 2].x[i], fragments[k % 2].w[j]);
                 }
             }

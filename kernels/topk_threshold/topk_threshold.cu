@@ -69,7 +69,7 @@ extern "C" __global__ void pick(unsigned* state, unsigned level, unsigned k) {
     }
 }
 
-// Where the lane's `n` entries begin among those of its block; `all` gets their sum. Two barriers lie in it.
+// Where the lane's `n` entries begin among those of its block; `all` gets their sum; whether all have added is the caller's barrier.
 __device__ __forceinline__ unsigned place(unsigned n, unsigned* all) {
     unsigned lane = threadIdx.x % 32, sum = n;
 #pragma unroll
