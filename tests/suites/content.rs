@@ -1,5 +1,6 @@
 //! Every lesson, kernel and trace that the program brings, held to its own rules and to the models of today.
 
+use crate::stated::{HIDDEN, STATED_ERROR, UNRECORDED, USUAL_ERROR};
 use std::collections::{BTreeMap, BTreeSet};
 use vramlab_gpu::read::MAX_SECS;
 use vramlab_gpu::verdict::{self, Counters, Verdict};
@@ -166,7 +167,6 @@ fn kernels_have_no_problem_and_fit_one_sitting() {
 fn every_experiment_has_a_chapter_or_a_purpose() {
     // Experiments that belong to no step yet: references that tests and later chapters compare with.
     let bench = [
-        "attention/time",
         "attention_f32/main",
         "batch_gemm_f32/main",
         "stream_copy/main",
@@ -192,42 +192,6 @@ fn traces() -> Vec<(&'static str, Run)> {
         })
         .collect()
 }
-
-/// Right, and not recorded yet, with the reason. A chapter that shows one says so on its card until it is.
-const UNRECORDED: &[(&str, &str)] = &[
-    ("attention/time", "its longest point was refused on the day of the recording; mended since, not measured"),
-    ("bias_gelu/size", NEXT),
-    ("block_sums/size", NEXT),
-    ("channel_layout/main", NEXT),
-    ("copy_width/warps", NEXT),
-    ("elementwise_chain/depth", NEXT),
-    ("gemm_f32/ladder", NEXT),
-    ("gemm_f32/traffic", NEXT),
-    ("gemm_hopper/main", NEXT),
-    ("gemm_hopper/order", NEXT),
-    ("gemm_hopper/pairs", NEXT),
-    ("gemm_hopper/stages", NEXT),
-    ("gemm_mma/main", NEXT),
-    ("gemm_mma/tiles", NEXT),
-    ("grid_total/size", NEXT),
-    ("launch_cost/count", NEXT),
-    ("launch_cost/length", NEXT),
-    ("launch_cost/size", NEXT),
-    ("layer_norm_rows/columns", NEXT),
-    ("layout_copy/main", NEXT),
-    ("layout_copy/nhwc", NEXT),
-    ("loop_order/footprint", NEXT),
-    ("occupancy_truth/registers", NEXT),
-    ("occupancy_truth/shared", NEXT),
-    ("prefix_scan/size", NEXT),
-    ("record_fields/fields", NEXT),
-    ("record_fields/scattered", NEXT),
-    ("resident_blocks/main", NEXT),
-    ("softmax_rows/columns", NEXT),
-    ("softmax_rows/size", NEXT),
-    ("stencil_2d/radius", NEXT),
-];
-const NEXT: &str = "written since the last recording";
 
 #[test]
 fn every_experiment_on_a_gpu_is_recorded() {
@@ -267,173 +231,6 @@ fn recorded_traces_are_whole_checked_and_made_by_today_s_kernels() {
         }
     }
 }
-
-/// A tenth, and a little: the peak that models start from is the published one, and a long stream reaches nine tenths.
-const USUAL_ERROR: f64 = 0.12;
-
-/// Series whose recorded medians lie further from today's prediction: how far at most, and why. Chapter 02 says the same
-/// to the reader.
-const STATED_ERROR: &[(&str, &str, f64, &str)] = &[
-    ("strided_read/stride", "read", 0.50, "beyond stride 16 the measurement sinks below the model; the cause is open"),
-    (
-        "transpose/main",
-        "tile",
-        0.25,
-        "the model takes the longer of DRAM and bank conflicts; they overlap only in part",
-    ),
-    ("transpose/main", "pad", 0.28, "the prediction is the floor by the published peak, reading and writing at once"),
-    ("transpose/main", "swizzle", 0.28, "as the padded tile"),
-    ("stream_copy/main", "wide", 0.18, "reading and writing in turn stays further below the published peak"),
-    ("stream_copy/main", "wide512", 0.18, "as with blocks of 256"),
-    ("stream_copy/main", "sparse", 0.40, "latency grows under load; the model holds it at 650 ns"),
-    ("stream_triad/main", "sparse", 0.45, "latency grows under load; the model holds it at 650 ns"),
-    ("stream_read/main", "sparse", 0.20, "latency grows under load; the model holds it at 650 ns"),
-    ("stream_read/main", "wide", 0.16, "one load a thread does not fill the path"),
-    ("stream_read/main", "wide512", 0.20, "one load a thread does not fill the path"),
-    ("footprint/main", "read", 0.55, "1 MiB is met by many SMs at once; around the size of L2 the model is coarse"),
-    ("footprint/main", "copy", 0.27, "the model is coarse around the size of L2"),
-    ("footprint/main", "triad", 0.26, "the model is coarse around the size of L2"),
-    ("in_flight/main", "w4u1", 0.15, "latency grows before the memory is full: the knee is round"),
-    ("in_flight/main", "w4u2", 0.28, "as above"),
-    ("in_flight/main", "w4u4", 0.30, "as above"),
-    ("in_flight/main", "w8u1", 0.22, "as above"),
-    ("in_flight/main", "w8u2", 0.27, "as above"),
-    ("in_flight/main", "w8u4", 0.29, "as above"),
-    ("in_flight/main", "w16u1", 0.26, "as above"),
-    ("in_flight/main", "w16u2", 0.30, "as above"),
-    ("in_flight/main", "w16u4", 0.33, "as above"),
-    ("pointer_chase/main", "chase", 0.24, "the model is coarse where a level runs out"),
-    ("intensity_ramp/main", "fma", 0.25, "at the knee memory and arithmetic overlap only in part"),
-    ("batch_gemm/main", "bf16", 0.70, "mma.sync reaches 40 % of the data sheet on a Hopper, wgmma twice that"),
-    ("batch_gemm/time", "rotated", 1.90, "as above, in time"),
-    ("batch_gemm/time", "resident", 1.75, "as above, in time"),
-    ("batch_gemm_f32/main", "f32", 0.65, "a plain kernel: shared memory sets its pace, not the adders"),
-    (
-        "cpu_stride/main",
-        "read",
-        1.10,
-        "beyond a line no neighbour is fetched ahead: an access costs more than in sequence",
-    ),
-    ("cpu_aos_soa/main", "aos", 0.25, "a row is a line, and its neighbours are fetched ahead"),
-    (
-        "cpu_transpose/main",
-        "naive",
-        10.0,
-        "544² fits the second cache, where the copy that it is held against runs fastest",
-    ),
-    ("cpu_transpose/main", "blocked", 2.00, "as above"),
-    ("cpu_false_sharing/main", "atomic", 1.90, "a line on its way costs what the distance of the cores makes it cost"),
-    ("cpu_footprint/main", "read", 0.65, "figures of a common core; the last cache of this machine is shared"),
-    ("cpu_chase/main", "chase", 1.30, "figures of a common core; past 8 MiB each hop walks the page table too"),
-    ("cpu_intensity/main", "fma", 0.30, "figures of a common core"),
-    ("cpu_scaling/main", "all", 0.30, "the cores of a virtual machine are seldom all free at the same time"),
-    ("cpu_alloc/main", "malloc", 0.35, "figures of a common processor; a page fault costs what the system makes of it"),
-    ("cpu_alloc/main", "arena", 0.60, "64 blocks at distances of a power of two share few sets of each cache"),
-    ("cpu_alloc/main", "pool", 0.60, "as above"),
-    ("alloc_cost/main", "malloc", 0.40, "between 64 and 256 MiB the driver takes longer than a straight line says"),
-    ("alloc_cost/main", "async_keep", 0.35, "the sync after each free takes a little longer for blocks of GiB"),
-    ("alloc_cost/main", "async_free", 0.70, "the processor had not reached its clock when the first sizes were timed"),
-    ("alloc_cost/beside_kernel", "async_free", 0.40, "after a wait of milliseconds the processor's calls are slower"),
-    ("alloc_cost/beside_kernel", "own", 0.25, "as above"),
-    (
-        "alloc_policies/main",
-        "training",
-        0.20,
-        "the driver's pool puts scattered free memory side by side by remapping it; the model does not",
-    ),
-    ("alloc_policies/main", "growing", 0.30, "as above"),
-    ("casts/time", "hardware", 0.22, "reading and writing in turn stays further below the published peak"),
-    ("casts/time", "software", 0.22, "as above"),
-    (
-        "keep_recompute_offload/main",
-        "keep",
-        0.55,
-        "the dashed line is the published peak; near the knee one load a thread overlaps with no arithmetic",
-    ),
-    ("keep_recompute_offload/main", "recompute", 0.55, "as above"),
-    ("keep_recompute_offload/main", "pageable", 0.20, "ordinary memory goes through the driver's own buffers"),
-    (
-        "attention/tiles",
-        "d64",
-        0.66,
-        "the model counts two products; the exponentials and corrections between them take time too",
-    ),
-    ("attention/tiles", "d128", 0.40, "as above"),
-    (
-        "attention_f32/main",
-        "d64",
-        3.15,
-        "the floor of the adders; a plain kernel, which fetches nothing ahead, reaches a quarter to a third of it",
-    ),
-    ("attention_f32/main", "d128", 2.50, "as above"),
-    ("quant_gemv/size", "bf16", 0.21, "the floor of the bytes; a start of some µs, and DRAM reaches nine tenths"),
-    ("quant_gemv/size", "int8", 0.30, "as above, and unpacking takes issue slots"),
-    ("quant_gemv/size", "int4", 0.62, "as above: a quarter of the bytes, as many weights to unpack"),
-    ("quant_gemv/size", "e4m3", 0.40, "as above"),
-    ("quant_gemv/size", "mxfp4", 0.77, "as above: sign, exponent and scale of each pair are put together by hand"),
-    ("quant_gemv/batch", "bf16", 0.72, "a plain kernel: x passes shared memory for each 32 rows of weights"),
-    ("quant_gemv/batch", "int8", 1.20, "as above, and unpacking repeats for each 64 rows of the batch"),
-    ("quant_gemv/batch", "int4", 1.40, "as above"),
-    ("quant_gemv/fp8", "bf16", 0.72, "as above"),
-    ("quant_gemv/fp8", "e4m3", 0.70, "as above; mma.sync converts e4m3 to fp16 on a Hopper"),
-    ("sparse_24/main", "dense", 0.40, "as above"),
-    ("sparse_24/main", "sparse", 1.65, "as above; mma.sp is not kept fed, so a large batch gains next to nothing"),
-    ("topk_threshold/main", "histogram", 0.36, "counting in shared memory, and two small launches"),
-    ("topk_threshold/main", "all", 0.86, "nine launches, and collecting meets in two counters"),
-    ("decode_attention/paged", "contiguous", 0.20, "29 µs to start and end a launch; 12 warps an SM wait for tiles"),
-    ("decode_attention/paged", "sequential", 0.28, "as above; below 16 tokens a block each row is looked up by itself"),
-    ("decode_attention/paged", "random", 0.30, "as above"),
-    ("decode_attention/lengths", "gib1", 0.27, "as above"),
-    ("decode_attention/lengths", "gib2", 0.20, "as above"),
-    ("decode_attention/heads", "shared", 2.00, "with one KV head two rounds of few blocks: latency, not bytes"),
-    ("decode_attention/formats", "kv", 0.75, "conversions lengthen the loop that waits for memory"),
-    ("batched_decode/columns", "bf16", 0.42, "a tile of 128 or 64 columns is computed whole"),
-    ("decode_gemv/batch", "cores", 0.50, "beyond the knee loads, widening and arithmetic overlap only in part"),
-    (
-        "capstone/all",
-        "step",
-        0.30,
-        "ordinary memory is copied at 6 to 9 GB/s from run to run; scattered halves nearly fit L2, and the model has none",
-    ),
-    ("capstone/orders", "launches_first", 0.15, "as above"),
-    ("capstone/orders", "precision_first", 0.30, "as above"),
-    (
-        "methodology/habits",
-        "small",
-        0.35,
-        "what each habit adds is a constant of one card; a kernel of 4 µs has a start",
-    ),
-    ("methodology/habits", "large", 0.15, "as above"),
-    ("methodology/ranges", "ranges", 0.25, "the profiler's own work is no straight line"),
-    ("cpu_small_training/time", "block", 0.40, "four small parts run faster than one large; the cause is open"),
-    ("cpu_methodology/main", "sum", 0.25, "figures of a common core"),
-    (
-        "cpu_codecs/net",
-        "zstd_split",
-        0.25,
-        "the largest 1 % of a gradient stand in clusters; the model's are scattered",
-    ),
-    ("cpu_codecs/net", "lz4_split", 0.60, "as above"),
-    ("cpu_codecs/speed", "encode", 0.30, "figures of a common core"),
-    (
-        "cpu_ptq_qat/ledger",
-        "net",
-        0.25,
-        "one seed beside the average of three; a net that is pruned and not tuned varies most",
-    ),
-    (
-        "cpu_formats/main",
-        "weights",
-        0.60,
-        "the model has normal values; weights that began evenly spread end at two or three σ",
-    ),
-];
-
-/// Effects that do not show on the recorded card, on purpose: the chapter explains what hides them.
-const HIDDEN: &[(&str, &str)] = &[
-    ("strided_read/one_load", "too few bytes in flight to fill DRAM, so a second sector travels for nothing"),
-    ("strided_read/offset", "the fifth sector of a warp is the first of the next, fetched once for both"),
-];
 
 fn stated_error(experiment: &str, series: &str) -> f64 {
     let row = STATED_ERROR.iter().find(|(id, of, ..)| *id == experiment && *of == series);
