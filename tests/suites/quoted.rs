@@ -370,8 +370,6 @@ const QUOTES: &[Quote] = &[
     ("03_reuse", "gemm_hopper/main", "hopper", 2048.0, 1.0, "72.2"),
     ("03_reuse", "gemm_hopper/main", "hopper", 4096.0, 1.0, "81.3"),
     ("03_reuse", "gemm_hopper/main", "hopper", 8192.0, 1.0, "86.3"),
-    ("03_reuse", "gemm_hopper/main", "hopper", 1024.0, H200_BF16, "163"),
-    ("03_reuse", "gemm_hopper/main", "hopper", 2048.0, H200_BF16, "715"),
     ("03_reuse", "gemm_hopper/main", "hopper", 4096.0, H200_BF16, "804"),
     ("03_reuse", "gemm_hopper/main", "hopper", 8192.0, H200_BF16, "853"),
     ("03_reuse", "gemm_hopper/order", "dram", 4.0, 1.0, "2.35"),
