@@ -114,11 +114,15 @@ impl Brush<'_> {
             painter.hline(frame.plot.x_range(), y, tokens.stroke(1.5, tokens.muted));
             let label = ceiling.label.get(*lang).to_owned();
             let galley = painter.layout_no_wrap(label, tokens.font(Type::Small), tokens.muted);
-            let left = frame.plot.right() - tokens.space.xxs - galley.size().x;
-            // Above the line where that is within the plot, else below it and the points that lie on it.
+            // Above the line where that is within the plot, else below it and the points that lie on it; at the end where fewer reach.
             let above = y - 2.0 - galley.size().y;
             let top = if above < frame.plot.top() { y + tokens.px(7.0) } else { above };
-            painter.galley(pos2(left, top), galley, tokens.muted);
+            let (first, last) = (frame.plot.left() + tokens.space.xxs, frame.plot.right() - tokens.space.xxs);
+            let places = [last - galley.size().x, first].map(|left| Rect::from_min_size(pos2(left, top), galley.size()));
+            let reach = |at: &Pos2, rect: &Rect| rect.x_range().contains(at.x) && at.y < rect.bottom();
+            let crowd = |rect: &Rect| points(frame, data).filter(|at| reach(at, rect)).count();
+            let Some(rect) = places.into_iter().min_by_key(crowd) else { continue };
+            painter.galley(rect.min, galley, tokens.muted);
         }
     }
 
