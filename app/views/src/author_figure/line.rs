@@ -105,7 +105,8 @@ pub fn paint(brush: &Brush<'_>, rect: Rect, seen: Seen<'_>, hover: Option<Pos2>)
     for (idx, curve) in line.curves.iter().enumerate() {
         curve_on(brush, &inside, &plane, curve, color(brush, line, idx));
     }
-    marker(brush, &plane, line);
+    let named_to = if at.is_named_at_ends { rect.left() + brush.width(&y_title, Type::Small) } else { rect.left() };
+    marker(brush, &plane, line, named_to);
     names(brush, &at, &plane, rect, line);
     hovered(brush, &plane, line, hover, &mut items);
     items
@@ -145,7 +146,8 @@ fn curve_on(brush: &Brush<'_>, painter: &egui::Painter, plane: &Plane, curve: &C
 }
 
 /// Where the slider stands: a line in the colour of what can be moved, and a dot on each curve.
-fn marker(brush: &Brush<'_>, plane: &Plane, line: &LinePicture) {
+/// `named_to`: how far the same line is taken by the name of the y axis.
+fn marker(brush: &Brush<'_>, plane: &Plane, line: &LinePicture, named_to: f32) {
     let (painter, tokens) = (&brush.painter, brush.tokens);
     let Some(foot) = plane.pos(line.at, plane.y.min).filter(|foot| plane.rect.expand(1.0).x_range().contains(foot.x))
     else {
@@ -155,7 +157,8 @@ fn marker(brush: &Brush<'_>, plane: &Plane, line: &LinePicture) {
     ink::dashes(painter, &ends, tokens.stroke(1.2, tokens.accent), brush.px(3.0), brush.px(3.0));
     let text = readable(line.at, &line.x_unit);
     let half = brush.width(&text, Type::MonoSmall) / 2.0;
-    let x = foot.x.clamp(plane.rect.left() + half, (plane.rect.right() - half).max(plane.rect.left() + half));
+    let from = (plane.rect.left() + half).max(named_to + brush.px(6.0) + half).min(plane.rect.right() - half);
+    let x = foot.x.clamp(from, (plane.rect.right() - half).max(from));
     let above = pos2(x, plane.rect.top() - brush.px(2.0));
     brush.text(above, Align2::CENTER_BOTTOM, &text, Type::MonoSmall, tokens.accent);
     for (idx, curve) in line.curves.iter().enumerate() {

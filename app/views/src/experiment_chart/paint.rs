@@ -118,7 +118,8 @@ impl Brush<'_> {
             let above = y - 2.0 - galley.size().y;
             let top = if above < frame.plot.top() { y + tokens.px(7.0) } else { above };
             let (first, last) = (frame.plot.left() + tokens.space.xxs, frame.plot.right() - tokens.space.xxs);
-            let places = [last - galley.size().x, first].map(|left| Rect::from_min_size(pos2(left, top), galley.size()));
+            let places =
+                [last - galley.size().x, first].map(|left| Rect::from_min_size(pos2(left, top), galley.size()));
             let reach = |at: &Pos2, rect: &Rect| rect.x_range().contains(at.x) && at.y < rect.bottom();
             let crowd = |rect: &Rect| points(frame, data).filter(|at| reach(at, rect)).count();
             let Some(rect) = places.into_iter().min_by_key(crowd) else { continue };
