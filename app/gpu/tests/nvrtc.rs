@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use vramlab_gpu::RunError;
 use vramlab_gpu::backend::cuda::{compile, inspect, tools};
 use vramlab_gpu::launch::Launch;
@@ -157,14 +158,30 @@ fn every_kernel_compiles_for_every_architecture() {
     if !has_nvrtc("every_kernel_compiles_for_every_architecture", n_all) {
         return;
     }
-    for arch in ARCHS {
-        compile_exactly("tools.cu", tools::SOURCE, arch, &[], ["vramlab_fill", "vramlab_spin"]);
-        for ((name, source, defines), entries) in of(&arch) {
-            compile_exactly(name, source, arch, defines, entries.iter().map(String::as_str));
+    let tools: Instances = [(("tools.cu".to_owned(), tools::SOURCE.to_owned(), Vec::new()), tools_entries())].into();
+    let jobs: Vec<_> =
+        ARCHS.iter().flat_map(|arch| tools.iter().chain(of(arch)).map(move |job| (*arch, job))).collect();
+    assert_eq!(jobs.len(), n_all);
+    // NVRTC takes several programs at a time: as many as there are cores, each the next that nobody has begun.
+    let next = AtomicUsize::new(0);
+    let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..n_cores {
+            scope.spawn(|| {
+                while let Some((arch, ((name, source, defines), entries))) =
+                    jobs.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    compile_exactly(name, source, *arch, defines, entries.iter().map(String::as_str));
+                }
+            });
         }
-    }
+    });
     let (n, n_archs) = (instances.len(), ARCHS.len());
     let _ = writeln!(std::io::stderr(), "{n_all} compilations: {n} instances, {n_archs} architectures");
+}
+
+fn tools_entries() -> BTreeSet<String> {
+    ["vramlab_fill", "vramlab_spin"].map(str::to_owned).into()
 }
 
 fn compile_exactly<'a>(

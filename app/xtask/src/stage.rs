@@ -64,9 +64,10 @@ impl Report {
     pub fn stage(&mut self, name: &str, run: impl FnOnce() -> Outcome) {
         println!("\n== {name}");
         let _ = std::io::stdout().flush();
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), cpu_minutes());
         let outcome = run();
         let minutes = start.elapsed().as_secs_f64() / 60.0;
+        let cpu = before.zip(cpu_minutes()).map(|(before, after)| after - before);
         let word = match outcome {
             Outcome::Passed { counts } => {
                 self.n_passed += counts.0;
@@ -89,8 +90,9 @@ impl Report {
             }
         };
         let free = crate::disk::free_gb().map(|gb| format!(", {gb:.1} GB free")).unwrap_or_default();
+        let cpu = cpu.map(|cpu| format!("{cpu:>5.1} of CPU")).unwrap_or_default();
         println!("== {name}: {word} ({minutes:.1} min{free})");
-        self.lines.push(format!("{minutes:>6.1} min  {name}: {word}"));
+        self.lines.push(format!("{minutes:>6.1} min {cpu}  {name}: {word}"));
     }
 
     pub fn finish(self) -> ExitCode {
@@ -112,6 +114,18 @@ impl Report {
         println!("{} passed, {} failed, {skipped} skipped", self.n_passed, self.n_failed);
         if self.n_failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
     }
+}
+
+/// What all that was started and has ended took of the processors, minutes; none where the system does not tell.
+fn cpu_minutes() -> Option<f64> {
+    children_minutes(&std::fs::read_to_string("/proc/self/stat").ok()?)
+}
+
+/// Of Linux' `stat`, whose 16th and 17th field are the ended children's clock ticks, of which a second has 100.
+fn children_minutes(stat: &str) -> Option<f64> {
+    let after_name = stat.rsplit_once(") ")?.1; // the third field and what follows
+    let ticks: Vec<f64> = after_name.split(' ').skip(13).take(2).map_while(|field| field.parse().ok()).collect();
+    (ticks.len() == 2).then(|| ticks.iter().sum::<f64>() / 6000.0)
 }
 
 /// The repository's root: two folders above this crate.
@@ -207,6 +221,13 @@ fn shown(command: &Command) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_time_of_children_is_read_behind_a_name_with_spaces() {
+        let stat = "7 (a (b) c) S 1 7 7 0 -1 4194304 9 9 0 0 5 6 5940 60 20 0 1 0 99";
+        assert_eq!(super::children_minutes(stat), Some(1.0));
+        assert_eq!(super::children_minutes("nothing"), None);
+    }
+
     #[test]
     fn results_are_counted() {
         let line = "test result: FAILED. 12 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s";
