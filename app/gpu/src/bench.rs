@@ -141,31 +141,3 @@ impl Exercise {
         self.goals.iter().map(judge).collect()
     }
 }
-
-/// Parameters with which `kernel` is small enough to be played: defaults, its free sizes halved until the buffers fit into `most`
-/// bytes. None if they do not, or if no launch comes of it.
-pub fn small_params(kernel: &Kernel, most: u64) -> Option<Map> {
-    let cuda = kernel.cuda.as_ref()?;
-    let mut values: BTreeMap<&str, f64> =
-        kernel.params.iter().map(|param| (param.key.as_str(), param.default)).collect();
-    for _ in 0..40 {
-        let params: Map =
-            values.iter().map(|(key, value)| ((*key).to_owned(), crate::vars::json_number(*value))).collect();
-        let point = PointVars::of(kernel, &params, &crate::play::machine());
-        let is_small = point.buffer_bytes(kernel).is_some_and(|bytes| bytes <= most);
-        if is_small && crate::launch::Launch::all(cuda, &point.vars).is_ok() {
-            return Some(params);
-        }
-        let mut is_changed = false;
-        for param in kernel.params.iter().filter(|param| param.options.is_empty()) {
-            let value = values.get_mut(param.key.as_str())?;
-            let half = (*value / 2.0).floor().max(param.min);
-            is_changed |= half < *value;
-            *value = half;
-        }
-        if !is_changed {
-            return None;
-        }
-    }
-    None
-}

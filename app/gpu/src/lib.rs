@@ -4,7 +4,7 @@
 //! its place; `Library` is all of them), `vars.rs` (the names that formulas know), `plan.rs` (an experiment for the device
 //! at hand), `predict.rs` (what the model expects, for plans and runs alike), `oracle/` (the CPU references), `verdict/`
 //! (did the effect show, and which number may be printed), `hash.rs` (is a trace older than its kernel), `hardware.rs`
-//! (published devices), `play.rs` and `exercise.rs` (a kernel played without a GPU, and tasks over it), `bench.rs` (an edited kernel on a device) and `build.rs` (what the compiler made of it), `sanitizer/` (what NVIDIA's checkers printed, as findings), `protocol.rs` (what parent and child say to each other), `client.rs` (the parent's side: deadline,
+//! (published devices), `play.rs` and `exercise.rs` (a kernel played without a GPU, and tasks over it), `small.rs` (sizes at which one can be played), `bench.rs` (an edited kernel on a device) and `build.rs` (what the compiler made of it), `sanitizer/` (what NVIDIA's checkers printed, as findings), `protocol.rs` (what parent and child say to each other), `client.rs` (the parent's side: deadline,
 //! kill, restart). `backend/` is what runs inside the child. Without features this crate is pure.
 
 #[cfg(feature = "spawn")]
@@ -29,6 +29,7 @@ pub mod predict;
 pub mod protocol;
 pub mod read;
 pub mod sanitizer;
+pub mod small;
 #[cfg(feature = "spawn")]
 mod sys;
 #[cfg(test)]

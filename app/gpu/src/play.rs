@@ -15,6 +15,8 @@ pub const MOST_BYTES: u64 = 64 << 20;
 /// Operations, lane by lane, before a kernel is given up: a few seconds.
 pub const BUDGET: u64 = 400_000_000;
 const SEED: u64 = 20_261_130;
+/// The machine's architecture, as a compiler for it defines it.
+const ARCH: [&str; 2] = ["__CUDA_ARCH__", "900"];
 
 /// What a kernel is told of the device that plays it: two SMs of a Hopper, for kernels that launch as many blocks as fit.
 pub fn machine() -> DeviceFacts {
@@ -39,6 +41,9 @@ pub enum PlayError {
     #[error("{0}")]
     Launch(String),
 }
+    /// No choice of its parameters is small enough for the processor.
+    #[error("no choice of its parameters makes it small enough to be played")]
+    TooLarge,
 
 impl From<simt::Fault> for PlayError {
     fn from(fault: simt::Fault) -> Self {
@@ -73,7 +78,8 @@ impl Player {
         };
         let vars = PointVars::of(kernel, params, &machine()).vars;
         let launches = Launch::all(cuda, &vars).map_err(PlayError::Launch)?;
-        let define = launches.first().map(|launch| launch.define.clone()).unwrap_or_default();
+        let mut define = launches.first().map(|launch| launch.define.clone()).unwrap_or_default();
+        define.push(ARCH.map(str::to_owned).into());
         // The source first: what is wrong with it is what its writer wants to hear.
         let program = simt::read(source, &define)?;
         let buffers = fill(kernel, &vars)?;

@@ -14,8 +14,6 @@ use vramlab_units::{Lang, Map};
 pub const BUDGET: u64 = 60_000_000;
 /// Longest text that the editor takes, in bytes.
 pub const MOST_TEXT: usize = 65_536;
-/// Most bytes of all buffers with which a kernel that is no exercise is played.
-const SMALL_BYTES: u64 = 1 << 20;
 /// Texts that were replaced and can come back.
 const MOST_SHELF: usize = 8;
 
@@ -114,12 +112,10 @@ impl Task {
     }
 
     fn begin(&self) -> Result<Player, PlayError> {
-        let params = self.params.as_ref().ok_or_else(|| PlayError::Launch(NO_SIZE.to_owned()))?;
+        let params = self.params.as_ref().ok_or(PlayError::TooLarge)?;
         Player::new(&self.kernel, &self.source, params, BUDGET)
     }
 }
-
-const NO_SIZE: &str = "no choice of its parameters makes it small enough to be played";
 
 impl Desk {
     pub fn exercise(exercise: Exercise, kernel: Kernel, start: String, solution: String) -> Self {
@@ -129,7 +125,7 @@ impl Desk {
 
     /// Any other kernel of the course, at a size that the processor can play.
     pub fn kernel(kernel: Kernel, start: String) -> Self {
-        let params = vramlab_gpu::bench::small_params(&kernel, SMALL_BYTES);
+        let params = vramlab_gpu::small::small_params(&kernel);
         Self::new(None, kernel, start, None, params)
     }
 

@@ -59,6 +59,19 @@ pub const HEADER: [Text; 5] = [
 ];
 
 pub fn act(space: Space, act: Act) -> Text {
+/// A kernel that a routine on the host launches; `{}` is its name.
+pub const HOSTED: Text = Text::new(
+    "只能看：这份代码由主机上的一段程序（{}）分配内存、启动、计时，单独改它、跑它没有意义。",
+    "Read only: a routine on the host ({}) allocates for this code, launches it and times it; alone it measures nothing.",
+);
+pub const NO_SOURCE: Text = Text::new(
+    "没有代码可看：这里量的是主机上的一段程序（{}），它分配、释放，不启动自己的 kernel。",
+    "No code to show: what is measured is a routine on the host ({}), which allocates and frees and launches no kernel of its own.",
+);
+pub const TOO_LARGE: Text = Text::new(
+    "参数取到最小，处理器也算不完：它要在 GPU 上运行。代码可以看，可以改，可以编译。",
+    "Even its smallest size is too much for the processor: it runs on a GPU. The code can be read, changed and compiled.",
+);
     match (space, act) {
         (Space::Shared, Act::Load) => Text::new("读共享内存", "load, shared"),
         (Space::Shared, Act::Store) => Text::new("写共享内存", "store, shared"),
@@ -208,6 +221,7 @@ pub fn finding(desk: &Desk, lang: Lang) -> String {
         }
         Some(Ok(tried)) => {
             let left = tried.goals.iter().filter(|goal| !goal.is_met).count();
+        Some(Err(PlayError::TooLarge)) => TOO_LARGE.get(lang).to_owned(),
             match lang {
                 Lang::Zh => format!("结果对，还有 {left} 个目标没达到。"),
                 Lang::En => format!("The results are right; {left} of the goals are not met."),
