@@ -40,13 +40,15 @@ export class Stage {
   // Runs one check; whatever it throws is its failure.
   async check(name, run) {
     if (!name.includes(ONLY)) return;
+    const start = Date.now();
+    const secs = () => `${((Date.now() - start) / 1000).toFixed(1).padStart(5)} s`;
     try {
       await run();
       this.passed += 1;
-      console.log(`ok    ${name}`);
+      console.log(`ok    ${secs()}  ${name}`);
     } catch (error) {
       this.failed += 1;
-      console.log(`FAIL  ${name}\n      ${String(error.message ?? error).split("\n").slice(0, 6).join("\n      ")}`);
+      console.log(`FAIL  ${secs()}  ${name}\n      ${String(error.message ?? error).split("\n").slice(0, 6).join("\n      ")}`);
     }
   }
 
