@@ -50,9 +50,10 @@ fn main() -> ExitCode {
                 if is_strict {
                     report.stage("room for the builds that follow", disk::drop_test_programs);
                 }
+                let page = web::begin();
                 suites::release(&mut report);
                 suites::content(&mut report);
-                web::build_and_walk(&mut report);
+                web::build_and_walk(&mut report, page);
                 suites::table(&mut report);
             }
             report.finish()

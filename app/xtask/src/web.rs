@@ -1,10 +1,11 @@
 //! The web page: built with whichever wasm toolchain the machine offers, bound, measured, walked in Chromium.
 
 use crate::machine::{has_debian_wasm, has_wasm_target, playwright_dir};
-use crate::stage::{Outcome, Report, cargo, command, has_program, output, root};
+use crate::stage::{Outcome, Report, cargo, command, has_program, output, root, run};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 /// Most bytes of the first load, compressed by brotli at its best: the product's promise.
@@ -16,10 +17,22 @@ const LATE: &str = "vramlab_late-";
 /// How many checks the walk has; they count as skipped where it cannot run.
 const N_CHECKS: u32 = 57;
 
-pub fn build_and_walk(report: &mut Report) {
+/// The compiler at work on the page, while other stages run.
+pub struct Compiling(JoinHandle<Outcome>);
+
+/// Compiles the page beside what follows: its last minutes, one program linked as a whole, keep one core alone busy.
+pub fn begin() -> Compiling {
+    Compiling(std::thread::spawn(|| compile(false)))
+}
+
+pub fn build_and_walk(report: &mut Report, compiling: Compiling) {
     let mut is_built = false;
     report.stage("web build", || {
-        let outcome = build(false);
+        let outcome = match compiling.0.join() {
+            Ok(Outcome::Passed { .. }) => bind(false),
+            Ok(other) => other,
+            Err(_) => Outcome::fail("the thread that compiled the page ended early"),
+        };
         is_built = matches!(outcome, Outcome::Passed { .. });
         outcome
     });
@@ -28,6 +41,18 @@ pub fn build_and_walk(report: &mut Report) {
 
 /// Compiles, binds and measures the page. A debug build is quick, large, and not measured against the limit.
 pub fn build(is_debug: bool) -> Outcome {
+    match compile(is_debug) {
+        Outcome::Passed { .. } => bind(is_debug),
+        other => other,
+    }
+}
+
+/// Profile and folder of the compiled program.
+fn profile(is_debug: bool) -> (&'static str, &'static str) {
+    if is_debug { ("dev", "debug") } else { ("web", "web") }
+}
+
+fn compile(is_debug: bool) -> Outcome {
     let Some((way, mut compile)) = compiler() else {
         return Outcome::skip(format!(
             "no toolchain for {TARGET}: `rustup target add {TARGET}`, or on Debian `apt-get install rustc-web cargo-web \
@@ -35,20 +60,26 @@ pub fn build(is_debug: bool) -> Outcome {
         ));
     };
     println!("compiling for the web with {way}");
-    let (profile, folder) = if is_debug { ("dev", "debug") } else { ("web", "web") };
     compile.args(["rustc", "--package", "vramlab-web", "--lib", "--target", TARGET, "--target-dir", "target/web"]);
     // The cut in two needs to know who needs whom: relocations and names, which the binding drops.
-    compile.args(["--profile", profile, "--", "-Cstrip=none", "-Clink-arg=--emit-relocs"]);
-    if let Err(why) = without_warnings(&mut compile) {
-        return Outcome::fail(why);
+    compile.args(["--profile", profile(is_debug).0, "--", "-Cstrip=none", "-Clink-arg=--emit-relocs"]);
+    match without_warnings(&mut compile) {
+        Ok(()) => Outcome::ok(),
+        Err(why) => Outcome::fail(why),
     }
-    let wasm = root().join("target/web").join(TARGET).join(folder).join("vramlab_web.wasm");
-    let mut bind = cargo();
-    bind.args(["run", "--quiet", "--package", "vramlab-bindgen", "--"]).arg(wasm).arg("web/page").arg(dist());
-    match bind.status() {
-        Ok(status) if status.success() => first_load(!is_debug),
-        Ok(status) => Outcome::fail(format!("vramlab-bindgen ended with {status}")),
-        Err(error) => Outcome::fail(format!("vramlab-bindgen could not start: {error}")),
+}
+
+/// Cuts the program in two, binds and measures it.
+fn bind(is_debug: bool) -> Outcome {
+    // Among all members, so that what the tests have built is not built again with fewer features.
+    let built = run(cargo().args(["build", "--quiet", "--workspace", "--bin", "vramlab-bindgen"]));
+    let Outcome::Passed { .. } = built else { return built };
+    let wasm = root().join("target/web").join(TARGET).join(profile(is_debug).1).join("vramlab_web.wasm");
+    let program = format!("target/debug/vramlab-bindgen{}", std::env::consts::EXE_SUFFIX);
+    let mut bind = command(&root().join(program).to_string_lossy());
+    match run(bind.arg(wasm).arg("web/page").arg(dist())) {
+        Outcome::Passed { .. } => first_load(!is_debug),
+        other => other,
     }
 }
 
