@@ -33,6 +33,7 @@ fn address(to: &str, chapter: &str, lang: Lang) -> CowStr<'static> {
     let address = match Link::parse(to) {
         Ok(Link::Step(id)) => format!("#{id}"),
         Ok(Link::Chapter { id, step }) => step.map_or_else(|| page(&id), |step| format!("{}#{step}", page(&id))),
+        Ok(Link::Kernel(name)) => format!("../index.html#/playground/{name}?lang={}", lang.code()),
         Ok(Link::Web(url)) => url,
         Ok(Link::File(path)) => format!("../lessons/{chapter}/{path}"),
         Err(_) => "#".to_owned(),
@@ -66,6 +67,7 @@ mod tests {
     fn links_lead_to_text_pages_or_nowhere() {
         assert!(en("[a](step:stride)").contains("href=\"#stride\""));
         assert!(en("[a](chapter:03_reuse/tile)").contains("href=\"03_reuse.en.html#tile\""));
+        assert!(en("[a](kernel:transpose)").contains("href=\"../index.html#/playground/transpose?lang=en\""));
         assert!(en("[a](https://example.org/)").contains("href=\"https://example.org/\""));
         assert!(en("[a](javascript:alert)").contains("href=\"#\""));
         assert!(en("![a](../../secret.png)").contains("src=\"\""));

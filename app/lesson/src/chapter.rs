@@ -295,4 +295,6 @@ pub trait Registry {
     fn has_file(&self, chapter: &str, path: &str) -> bool;
     /// Chapters that links may point to.
     fn chapters(&self) -> Vec<&str>;
+    /// Kernels that the playground opens, for links.
+    fn kernels(&self) -> Vec<&str>;
 }

@@ -8,6 +8,8 @@ pub enum Link {
     Step(String),
     /// `chapter:ID` or `chapter:ID/STEP`
     Chapter { id: String, step: Option<String> },
+    /// `kernel:NAME`, a kernel of the course in the playground.
+    Kernel(String),
     /// `https://…`, opened in the browser after a click.
     Web(String),
     /// A file of the chapter's folder.
@@ -36,6 +38,9 @@ impl Link {
             let (id, step) = rest.split_once('/').map_or((rest, None), |(id, step)| (id, Some(step.to_owned())));
             return Ok(Self::Chapter { id: id.to_owned(), step });
         }
+        if let Some(name) = to.strip_prefix("kernel:") {
+            return Ok(Self::Kernel(name.to_owned()));
+        }
         if to.starts_with("https://") || to.starts_with("http://") {
             return Ok(Self::Web(to.to_owned()));
         }
@@ -45,7 +50,7 @@ impl Link {
         match scheme(to) {
             Some(scheme) => {
                 let why = format!("links of the kind \"{scheme}:\" are not followed");
-                refused(why, "the kinds are step:, chapter:, https: and files of the chapter's folder")
+                refused(why, "the kinds are step:, chapter:, kernel:, https: and files of the chapter's folder")
             }
             None => inside(to).map(|path| Self::File(path.to_owned())),
         }
@@ -94,12 +99,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_have_four_forms() {
+    fn links_have_five_forms() {
         assert_eq!(Link::parse("step:map"), Ok(Link::Step("map".to_owned())));
         let chapter =
             |id: &str, step: Option<&str>| Ok(Link::Chapter { id: id.to_owned(), step: step.map(str::to_owned) });
         assert_eq!(Link::parse("chapter:02_access_patterns"), chapter("02_access_patterns", None));
         assert_eq!(Link::parse("chapter:02_access_patterns/map"), chapter("02_access_patterns", Some("map")));
+        assert_eq!(Link::parse("kernel:transpose"), Ok(Link::Kernel("transpose".to_owned())));
         assert_eq!(Link::parse("https://x.org/a"), Ok(Link::Web("https://x.org/a".to_owned())));
         assert_eq!(Link::parse("data/rows.csv"), Ok(Link::File("data/rows.csv".to_owned())));
         for bad in

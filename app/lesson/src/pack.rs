@@ -271,6 +271,10 @@ impl Registry for WithPack<'_> {
         all.extend(self.pack.chapters.iter().map(|chapter| chapter.id.as_str()));
         all
     }
+
+    fn kernels(&self) -> Vec<&str> {
+        self.registry.kernels()
+    }
 }
 
 /// The id of the chapter that `file` holds, if it holds one.

@@ -385,7 +385,10 @@ fn l8_pictures_and_links_stay_in_the_pack() {
     {
         assert_eq!(only(&with_prose(&format!("[x]({bad})"))).rule, "dead-link", "{bad}");
     }
-    for good in ["step:a", "chapter:01_bottleneck", "chapter:00_test/a", "https://x.org/a", "figures/sectors.png"] {
+    let misspelt = only(&with_prose("先看这个。\n\n[改一改](kernel:transpos)"));
+    assert_eq!((misspelt.rule, misspelt.place.line), ("dead-link", 10));
+    assert!(misspelt.help.is_some_and(|help| help.contains("transpose")));
+    for good in ["step:a", "kernel:transpose", "chapter:01_bottleneck", "chapter:00_test/a", "https://x.org/a", "figures/sectors.png"] {
         assert_eq!(findings(&with_prose(&format!("[x]({good})"))), [], "{good}");
     }
     assert_eq!(findings(&with_prose("![扇区](figures/sectors.png)")), []);

@@ -196,7 +196,7 @@ impl App {
         if let Some(path) = url.strip_prefix('#') {
             let (route, _) = Route::parse(path);
             self.go(route, true);
-        } else if url.starts_with("step:") || url.starts_with("chapter:") {
+        } else if ["step:", "chapter:", "kernel:"].iter().any(|kind| url.starts_with(kind)) {
             self.follow_lesson_link(url);
         } else if url.starts_with("https://") || url.starts_with("http://") {
             self.platform.open_url(url);
@@ -205,11 +205,12 @@ impl App {
         }
     }
 
-    /// `step:ID`, `chapter:ID`, `chapter:ID/STEP`, as lessons write them.
+    /// `step:ID`, `chapter:ID`, `chapter:ID/STEP`, `kernel:NAME`, as lessons write them.
     fn follow_lesson_link(&mut self, link: &str) {
         let here = self.chapter_id().unwrap_or_default().to_owned();
         let route = match link.split_once(':') {
             Some(("step", step)) => Route::step(&here, step),
+            Some(("kernel", name)) => Route::page(Page::Playground { kernel: Some(name.to_owned()) }),
             Some((_, target)) => match target.split_once('/') {
                 Some((chapter, step)) => Route::step(chapter, step),
                 None => Route::chapter(target),

@@ -69,4 +69,13 @@ impl Registry for Library {
     fn chapters(&self) -> Vec<&str> {
         self.chapter_ids()
     }
+
+    fn kernels(&self) -> Vec<&str> {
+        Self::kernels(self)
+            .kernels
+            .iter()
+            .filter(|(_, kernel)| kernel.runs_on_cuda())
+            .map(|(slug, _)| slug.as_str())
+            .collect()
+    }
 }

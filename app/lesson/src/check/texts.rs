@@ -135,6 +135,13 @@ impl Checker<'_> {
                 Some(found) => found,
                 None => return,
             },
+            Ok(Link::Kernel(name)) => {
+                let known = self.registry.kernels();
+                if known.contains(&name.as_str()) {
+                    return;
+                }
+                (format!("no kernel is called \"{name}\""), hint(&name, &known))
+            }
             Ok(Link::Chapter { id, step }) => {
                 let known = self.registry.chapters();
                 if id != self.chapter.id && !known.contains(&id.as_str()) {

@@ -75,4 +75,8 @@ impl Registry for Small {
     fn chapters(&self) -> Vec<&str> {
         vec!["01_bottleneck", "02_access_patterns"]
     }
+
+    fn kernels(&self) -> Vec<&str> {
+        vec!["exercise_coalesce", "transpose"]
+    }
 }
