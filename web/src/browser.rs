@@ -63,6 +63,10 @@ impl Platform for Browser {
         today()
     }
 
+    fn millis(&self) -> f64 {
+        js_sys::Date::now()
+    }
+
     fn files(&mut self) -> &mut dyn Files {
         &mut self.cabinet
     }

@@ -150,6 +150,10 @@ impl Platform for Native {
         crate::date::today()
     }
 
+    fn millis(&self) -> f64 {
+        self.started.elapsed().as_secs_f64() * 1e3
+    }
+
     fn files(&mut self) -> &mut dyn Files {
         &mut self.folder
     }

@@ -6,6 +6,7 @@ use crate::manifest::Kernel;
 use crate::oracle::{self, Check};
 use crate::vars::{PointVars, Vars};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use vramlab_simt as simt;
 use vramlab_trace::{DeviceFacts, OracleOutcome};
 use vramlab_units::Map;
@@ -14,9 +15,9 @@ use vramlab_units::Map;
 pub const MOST_BYTES: u64 = 64 << 20;
 /// Operations, lane by lane, before a kernel is given up: a few seconds.
 pub const BUDGET: u64 = 400_000_000;
-const SEED: u64 = 20_261_130;
 /// The machine's architecture, as a compiler for it defines it.
 const ARCH: [&str; 2] = ["__CUDA_ARCH__", "900"];
+const SEED: u64 = 20_261_130;
 
 /// What a kernel is told of the device that plays it: two SMs of a Hopper, for kernels that launch as many blocks as fit.
 pub fn machine() -> DeviceFacts {
@@ -40,10 +41,10 @@ pub enum PlayError {
     /// The manifest and its parameters make no launch.
     #[error("{0}")]
     Launch(String),
-}
     /// No choice of its parameters is small enough for the processor.
     #[error("no choice of its parameters makes it small enough to be played")]
     TooLarge,
+}
 
 impl From<simt::Fault> for PlayError {
     fn from(fault: simt::Fault) -> Self {
@@ -54,7 +55,7 @@ impl From<simt::Fault> for PlayError {
 /// Plays `source` as the kernel that `kernel` describes, with `params` where they are given and defaults elsewhere.
 pub fn play(kernel: &Kernel, source: &str, params: &Map, budget: u64) -> Result<Played, PlayError> {
     let mut player = Player::new(kernel, source, params, budget)?;
-    while !player.go_on(u64::MAX)? {}
+    while !player.go_on()? {}
     player.finish()
 }
 
@@ -62,7 +63,7 @@ pub fn play(kernel: &Kernel, source: &str, params: &Map, budget: u64) -> Result<
 pub struct Player {
     kernel: Kernel,
     vars: Vars,
-    program: simt::tree::Program,
+    program: Arc<simt::tree::Program>,
     launches: Vec<(Launch, Vec<simt::Arg>)>,
     buffers: Vec<simt::Buffer>,
     budget: u64,
@@ -91,7 +92,7 @@ impl Player {
             launches: with_args.collect::<Result<_, PlayError>>()?,
             kernel: kernel.clone(),
             vars,
-            program,
+            program: Arc::new(program),
             buffers,
             budget,
             reports: Vec::new(),
@@ -99,26 +100,31 @@ impl Player {
         })
     }
 
-    /// Plays some `steps` operations more; true when all launches are done. A block is never cut in two.
-    pub fn go_on(&mut self, steps: u64) -> Result<bool, PlayError> {
+    /// Plays a slice, about a millisecond; true when all launches are done.
+    pub fn go_on(&mut self) -> Result<bool, PlayError> {
         let Some((launch, args)) = self.launches.get(self.reports.len()) else { return Ok(true) };
-        let (grid, block) = (launch.grid, launch.block);
-        let played = simt::Launch {
-            entry: &launch.entry,
-            grid: [grid[0], grid[1], 1],
-            block: [block[0], block[1], 1],
-            shared_bytes: u64::from(launch.shared_bytes),
-            args,
-            budget: self.budget,
-        };
         let mut playing = match self.playing.take() {
             Some(playing) => playing,
-            None => simt::Playing::begin(&self.program, &played, &self.buffers)?,
+            None => {
+                let (grid, block) = (launch.grid, launch.block);
+                let played = simt::Launch {
+                    entry: &launch.entry,
+                    grid: [grid[0], grid[1], 1],
+                    block: [block[0], block[1], 1],
+                    shared_bytes: u64::from(launch.shared_bytes),
+                    args,
+                    budget: self.budget,
+                };
+                let buffers = std::mem::take(&mut self.buffers);
+                simt::Playing::begin(Arc::clone(&self.program), &played, buffers)?
+            }
         };
-        if playing.go_on(&self.program, &played, &mut self.buffers, steps)? {
-            self.reports.push(playing.report());
-        } else {
-            self.playing = Some(playing);
+        match playing.go_on()? {
+            Some((report, buffers)) => {
+                self.reports.push(report);
+                self.buffers = buffers;
+            }
+            None => self.playing = Some(playing),
         }
         Ok(self.reports.len() == self.launches.len())
     }

@@ -82,6 +82,9 @@ pub trait Platform {
     /// `2026-11-30`, local.
     fn today(&self) -> String;
 
+    /// Milliseconds since some moment, for sharing out a frame.
+    fn millis(&self) -> f64;
+
     /// The folder in which the reader's documents are kept. How they are saved safely is `vramlab_lesson::progress`.
     fn files(&mut self) -> &mut dyn Files;
 

@@ -18,8 +18,8 @@ use vramlab_views::playground::desk::{Checked, Desk, Task};
 use vramlab_views::playground::device::{Busy, There, Wish};
 use vramlab_views::playground::{Playground, Shared};
 
-/// Operations that a check plays in one frame where there are no threads: a few hundredths of a second.
-const STEPS: u64 = 1_000_000;
+/// What a check may take of a frame where there are no threads, in milliseconds: the page stays alive.
+const SHARE_MS: f64 = 8.0;
 
 /// A check under way.
 enum Check {
@@ -153,7 +153,7 @@ fn check(open: &mut Open, platform: &mut dyn Platform) -> bool {
     }
     let checked = match &mut open.check {
         None => return false,
-        Some(Check::InPieces(task)) => Ok(task.go_on(STEPS)),
+        Some(Check::InPieces(task)) => Ok(go_on(task, platform)),
         Some(Check::Aside(from)) => match from.try_recv() {
             Ok(checked) => Ok(Some(checked)),
             Err(TryRecvError::Empty) => Ok(None),
@@ -168,6 +168,17 @@ fn check(open: &mut Open, platform: &mut dyn Platform) -> bool {
     }
     open.check = None;
     true
+}
+
+/// Plays slice after slice until the frame's share is used up.
+fn go_on(task: &mut Task, platform: &dyn Platform) -> Option<Checked> {
+    let until = platform.millis() + SHARE_MS;
+    loop {
+        let checked = task.go_on();
+        if checked.is_some() || platform.millis() >= until {
+            return checked;
+        }
+    }
 }
 
 fn begin(task: Task, platform: &mut dyn Platform) -> Check {

@@ -3,18 +3,23 @@
 
 use super::Block;
 use super::exec::none;
+use super::wait::{choose, decide, open, split};
 use crate::fault::{Fault, Kind};
 use crate::ops;
 use crate::tree::{Expr, Lvalue, Node, Op, Special, Where};
 use crate::types::Scalar;
 
 impl Block<'_> {
+    /// The value of an expression in which nothing is called, but for what is known already: see `wait`.
     pub(super) fn eval(&mut self, expr: &Expr, mask: &[bool]) -> Result<Vec<u64>, Fault> {
+        if let Some(known) = self.known(expr) {
+            return Ok(known);
+        }
         self.spend(expr.at)?;
         self.deeper(expr.at, |this| this.node(expr, mask))
     }
 
-    fn node(&mut self, expr: &Expr, mask: &[bool]) -> Result<Vec<u64>, Fault> {
+    pub(super) fn node(&mut self, expr: &Expr, mask: &[bool]) -> Result<Vec<u64>, Fault> {
         match &expr.node {
             Node::Const(bits) => Ok(vec![*bits; self.n]),
             Node::Special(special, axis) => Ok(self.special(*special, usize::from(*axis))),
@@ -61,14 +66,8 @@ impl Block<'_> {
                 let parts: Vec<Vec<u64>> = parts.iter().map(|part| self.eval(part, mask)).collect::<Result<_, _>>()?;
                 Ok(parts.concat())
             }
-            Node::Call { function, args } => {
-                let args: Vec<Vec<u64>> = args.iter().map(|arg| self.eval(arg, mask)).collect::<Result<_, _>>()?;
-                self.enter(*function, &args, mask)
-            }
-            Node::Lambda { lambda, args } => {
-                let args: Vec<Vec<u64>> = args.iter().map(|arg| self.eval(arg, mask)).collect::<Result<_, _>>()?;
-                self.enter_lambda(*lambda, &args, mask)
-            }
+            // `wait` plays those.
+            Node::Call { .. } | Node::Lambda { .. } => Ok(vec![0; expr.ty.flat().1 * self.n]),
             Node::Builtin(builtin, args) => self.builtin(*builtin, args, expr, mask),
             Node::Comma(all) => {
                 let mut last = Vec::new();
@@ -118,37 +117,19 @@ impl Block<'_> {
     }
 
     fn logic(&mut self, is_and: bool, left: &Expr, right: &Expr, mask: &[bool]) -> Result<Vec<u64>, Fault> {
-        let mut value = self.eval(left, mask)?;
-        let open: Vec<bool> = mask.iter().zip(&value).map(|(active, bit)| *active && (*bit != 0) == is_and).collect();
-        if !none(&open) {
-            let decided = self.eval(right, &open)?;
-            for ((value, decided), open) in value.iter_mut().zip(decided).zip(open) {
-                if open {
-                    *value = decided;
-                }
-            }
-        }
-        Ok(value)
+        let value = self.eval(left, mask)?;
+        let open = open(is_and, &value, mask);
+        let decided = if none(&open) { None } else { Some(self.eval(right, &open)?) };
+        Ok(decide(value, decided, &open))
     }
 
     fn choose(&mut self, parts: [&Expr; 3], mask: &[bool]) -> Result<Vec<u64>, Fault> {
         let [cond, then, other] = parts;
         let cond = self.eval(cond, mask)?;
-        let yes: Vec<bool> = mask.iter().zip(&cond).map(|(active, bit)| *active && *bit != 0).collect();
-        let no: Vec<bool> = mask.iter().zip(&cond).map(|(active, bit)| *active && *bit == 0).collect();
-        if none(&no) {
-            return self.eval(then, &yes);
-        }
-        let mut value = self.eval(other, &no)?;
-        if !none(&yes) {
-            let first = self.eval(then, &yes)?;
-            for (index, bits) in first.into_iter().enumerate() {
-                if yes[index % self.n] {
-                    value[index] = bits;
-                }
-            }
-        }
-        Ok(value)
+        let [yes, no] = split(&cond, mask);
+        let first = if none(&yes) && !none(&no) { None } else { Some(self.eval(then, &yes)?) };
+        let second = if none(&no) { None } else { Some(self.eval(other, &no)?) };
+        Ok(choose(first, second, &yes))
     }
 
     /// `place op= value`; the address is worked out once.

@@ -1,5 +1,6 @@
-//! Statements, each for the threads that are in it.
+//! Statements, each for the threads that are in it. They wait now and then (`wait`), so that a loop holds nobody up.
 
+use super::wait::Slow;
 use super::{Arg, Block, Frame, MOST_DEPTH, WARP, memory};
 use crate::fault::{Fault, Kind, Place};
 use crate::tree::{Expr, Function, Slot, Stmt};
@@ -28,7 +29,7 @@ impl Block<'_> {
     pub(super) fn spend(&mut self, at: Place) -> Result<(), Fault> {
         self.report.steps += self.n as u64;
         if self.report.steps > self.launch.budget {
-            let n = self.launch.budget;
+            let n = vramlab_units::show::grouped(self.launch.budget as f64);
             let zh = format!("做了 {n} 次运算还没有结束：是不是死循环？");
             return Err(Fault::new(
                 at,
@@ -46,22 +47,24 @@ impl Block<'_> {
         at: Place,
         inner: impl FnOnce(&mut Self) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        self.depth += 1;
-        if self.depth > MOST_DEPTH {
-            return Err(Fault::new(
-                at,
-                Kind::Budget,
-                "函数或式子套得太深",
-                "functions or expressions are nested too deep",
-            ));
-        }
+        self.descend(at)?;
         let out = inner(self);
         self.depth -= 1;
         out
     }
 
+    /// One step deeper; who took it goes back by taking one off `depth`.
+    pub(super) fn descend(&mut self, at: Place) -> Result<(), Fault> {
+        self.depth += 1;
+        if self.depth <= MOST_DEPTH {
+            return Ok(());
+        }
+        let (zh, en) = ("函数或式子套得太深", "functions or expressions are nested too deep");
+        Err(Fault::new(at, Kind::Budget, zh, en))
+    }
+
     /// Calls a function; its value for every thread.
-    pub(super) fn enter(&mut self, index: usize, args: &[Vec<u64>], mask: &[bool]) -> Result<Vec<u64>, Fault> {
+    pub(super) async fn enter(&mut self, index: usize, args: &[Vec<u64>], mask: &[bool]) -> Result<Vec<u64>, Fault> {
         let program = self.program;
         let function = &program.functions[index];
         let base = self.locals.len();
@@ -71,23 +74,28 @@ impl Block<'_> {
         for (slot, arg) in args.iter().enumerate() {
             self.locals[base + slot].copy_from_slice(arg);
         }
-        let result = self.play(index, base, &function.body, function.returns.flat().1, mask);
+        let result = self.play(index, base, &function.body, function.returns.flat().1, mask).await;
         self.locals.truncate(base);
         result
     }
 
     /// Calls a lambda, which has its variables in the frame around it.
-    pub(super) fn enter_lambda(&mut self, lambda: usize, args: &[Vec<u64>], mask: &[bool]) -> Result<Vec<u64>, Fault> {
+    pub(super) async fn enter_lambda(
+        &mut self,
+        lambda: usize,
+        args: &[Vec<u64>],
+        mask: &[bool],
+    ) -> Result<Vec<u64>, Fault> {
         let (function, base) = self.here();
         let program = self.program;
         let lambda = &program.functions[function].lambdas[lambda];
         for (slot, arg) in lambda.params.iter().zip(args) {
             self.write(base + slot, 0, arg, mask);
         }
-        self.play(function, base, &lambda.body, lambda.returns.flat().1, mask)
+        self.play(function, base, &lambda.body, lambda.returns.flat().1, mask).await
     }
 
-    fn play(
+    async fn play(
         &mut self,
         function: usize,
         base: usize,
@@ -98,7 +106,7 @@ impl Block<'_> {
         let n = self.n;
         self.frames.push(Frame { function, base, is_done: vec![false; n], result: vec![0; n_result * n] });
         let mut mask = mask.to_vec();
-        let played = self.all(body, &mut mask, &mut None);
+        let played = self.all(body, &mut mask, &mut None).await;
         let frame = self.frames.pop();
         played?;
         Ok(frame.map(|frame| frame.result).unwrap_or_default())
@@ -109,35 +117,40 @@ impl Block<'_> {
         self.frames.last().map_or((0, 0), |frame| (frame.function, frame.base))
     }
 
-    fn all(&mut self, body: &[Stmt], mask: &mut Vec<bool>, turn: &mut Option<Turn>) -> Result<(), Fault> {
-        for stmt in body {
-            if none(mask) {
-                break;
+    fn all<'b>(&'b mut self, body: &'b [Stmt], mask: &'b mut Vec<bool>, turn: &'b mut Option<Turn>) -> Slow<'b, ()> {
+        Box::pin(async move {
+            for stmt in body {
+                if none(mask) {
+                    break;
+                }
+                self.breathe().await;
+                self.descend(place(stmt))?;
+                self.one(stmt, mask, turn).await?;
+                self.depth -= 1;
             }
-            self.deeper(place(stmt), |this| this.one(stmt, mask, turn))?;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
-    fn one(&mut self, stmt: &Stmt, mask: &mut Vec<bool>, turn: &mut Option<Turn>) -> Result<(), Fault> {
+    async fn one(&mut self, stmt: &Stmt, mask: &mut Vec<bool>, turn: &mut Option<Turn>) -> Result<(), Fault> {
         match stmt {
-            Stmt::Expr(value) => self.eval(value, mask).map(|_| ()),
-            Stmt::Init { slot, values } => self.init(*slot, values, mask),
-            Stmt::Block(body) => self.all(body, mask, turn),
+            Stmt::Expr(value) => self.value(value, mask).await.map(|_| ()),
+            Stmt::Init { slot, values } => self.init(*slot, values, mask).await,
+            Stmt::Block(body) => self.all(body, mask, turn).await,
             Stmt::If { cond, then, other } => {
-                let cond = self.eval(cond, mask)?;
+                let cond = self.value(cond, mask).await?;
                 let mut yes: Vec<bool> = mask.iter().zip(&cond).map(|(active, bit)| *active && *bit != 0).collect();
                 let mut no: Vec<bool> = mask.iter().zip(&cond).map(|(active, bit)| *active && *bit == 0).collect();
                 self.diverge(&yes, &no);
-                self.all(then, &mut yes, turn)?;
-                self.all(other, &mut no, turn)?;
+                self.all(then, &mut yes, turn).await?;
+                self.all(other, &mut no, turn).await?;
                 for (index, active) in mask.iter_mut().enumerate() {
                     *active = yes[index] || no[index];
                 }
                 Ok(())
             }
             Stmt::Loop { cond, step, body, is_late, at } => {
-                self.turns(cond.as_ref(), step.as_ref(), body, *is_late, *at, mask)
+                self.turns(cond.as_ref(), step.as_ref(), body, *is_late, *at, mask).await
             }
             Stmt::Break | Stmt::Continue => {
                 if let Some(turn) = turn {
@@ -148,7 +161,10 @@ impl Block<'_> {
                 Ok(())
             }
             Stmt::Return(value, _) => {
-                let value = value.as_ref().map(|value| self.eval(value, mask)).transpose()?;
+                let value = match value {
+                    Some(value) => Some(self.value(value, mask).await?),
+                    None => None,
+                };
                 if let Some(frame) = self.frames.last_mut() {
                     if let Some(value) = value {
                         set(&mut frame.result, 0, &value, mask);
@@ -161,7 +177,7 @@ impl Block<'_> {
         }
     }
 
-    fn turns(
+    async fn turns(
         &mut self,
         cond: Option<&Expr>,
         step: Option<&Expr>,
@@ -174,8 +190,9 @@ impl Block<'_> {
         let mut is_first = true;
         loop {
             self.spend(at)?;
+            self.breathe().await;
             if let Some(cond) = cond.filter(|_| !is_late || !is_first) {
-                let holds = self.eval(cond, &active)?;
+                let holds = self.value(cond, &active).await?;
                 let stay: Vec<bool> = active.iter().zip(&holds).map(|(active, bit)| *active && *bit != 0).collect();
                 let leave: Vec<bool> = active.iter().zip(&stay).map(|(active, stay)| *active && !stay).collect();
                 self.diverge(&stay, &leave);
@@ -186,12 +203,12 @@ impl Block<'_> {
                 break;
             }
             let mut turn = Some(Turn { is_broken: vec![false; self.n], is_continued: vec![false; self.n] });
-            self.all(body, &mut active, &mut turn)?;
+            self.all(body, &mut active, &mut turn).await?;
             if let Some(turn) = turn {
                 join(&mut active, &turn.is_continued);
             }
             if let Some(step) = step.filter(|_| !none(&active)) {
-                self.eval(step, &active)?;
+                self.value(step, &active).await?;
             }
         }
         if let Some(frame) = self.frames.last() {
@@ -202,10 +219,12 @@ impl Block<'_> {
         Ok(())
     }
 
-    fn init(&mut self, slot: Slot, values: &[Expr], mask: &[bool]) -> Result<(), Fault> {
+    async fn init(&mut self, slot: Slot, values: &[Expr], mask: &[bool]) -> Result<(), Fault> {
         let index = self.here().1 + slot;
-        let values: Vec<Vec<u64>> = values.iter().map(|value| self.eval(value, mask)).collect::<Result<_, _>>()?;
-        let mut all: Vec<u64> = values.concat();
+        let mut all = Vec::new();
+        for value in values {
+            all.extend(self.value(value, mask).await?);
+        }
         all.resize(self.locals[index].len(), 0);
         self.write(index, 0, &all, mask);
         Ok(())

@@ -2,7 +2,8 @@
 //! together, each statement for the threads that are in it, so a warp's accesses fall together as on the hardware and a barrier is
 //! only a check that everybody is there. Blocks run one after another.
 //!
-//! First file to read: here; then `exec` (statements), `eval` (expressions), `access` (loads and stores), `count`.
+//! First file to read: here; then `exec` (statements), `eval` (expressions), `wait` (how both rest), `access` (loads and stores),
+//! `count`.
 
 mod access;
 mod builtin;
@@ -10,11 +11,15 @@ pub mod count;
 mod eval;
 mod exec;
 pub mod memory;
+mod wait;
 
 use crate::fault::{Fault, Kind, Place};
 use crate::tree::{Function, Program};
 use count::{History, Report, Touched};
 use memory::Buffer;
+use std::pin::pin;
+use std::sync::Arc;
+use wait::{Known, Slow};
 
 pub const WARP: usize = 32;
 const MOST_THREADS: u32 = 1024;
@@ -69,78 +74,84 @@ struct Block<'a> {
     locals: Vec<Vec<u64>>,
     frames: Vec<Frame>,
     depth: usize,
+    /// Values worked out before the expression that they are in.
+    known: Known,
+    /// The operation at which the player rests.
+    rest_at: &'a mut u64,
 }
 
 /// Plays `launch` over `buffers`.
 pub fn run(program: &Program, launch: &Launch<'_>, buffers: &mut [Buffer]) -> Result<Report, Fault> {
-    let mut playing = Playing::begin(program, launch, buffers)?;
-    while !playing.go_on(program, launch, buffers, u64::MAX)? {}
-    Ok(playing.report)
+    let mut work = pin!(blocks(program, launch, buffers));
+    loop {
+        if let Some(out) = wait::go_on(work.as_mut()) {
+            return out;
+        }
+    }
 }
 
-/// A launch on its way, block by block: who has no threads can look after other things in between. It is given the same program,
-/// launch and buffers every time.
+/// A launch on its way, slice by slice: who has no threads can look after other things in between.
 pub struct Playing {
-    index: usize,
-    n_played: u64,
-    touched: Vec<Touched>,
-    report: Report,
+    work: Slow<'static, (Report, Vec<Buffer>)>,
 }
 
 impl Playing {
-    pub fn begin(program: &Program, launch: &Launch<'_>, buffers: &[Buffer]) -> Result<Self, Fault> {
-        let (index, _) = kernel(program, launch)?;
-        let touched = buffers.iter().map(|buffer| Touched::of(buffer.bytes.len())).collect();
-        Ok(Self { index, n_played: 0, touched, report: Report::default() })
+    /// Plays nothing yet; says what is wrong with the launch. The buffers come back at the end.
+    pub fn begin(program: Arc<Program>, launch: &Launch<'_>, mut buffers: Vec<Buffer>) -> Result<Self, Fault> {
+        kernel(&program, launch)?;
+        let (entry, args, launch) = (launch.entry.to_owned(), launch.args.to_vec(), launch.without_names());
+        Ok(Self {
+            work: Box::pin(async move {
+                let launch = Launch { entry: &entry, args: &args, ..launch };
+                let report = blocks(&program, &launch, &mut buffers).await?;
+                Ok((report, buffers))
+            }),
+        })
     }
 
-    /// Plays blocks until `steps` further operations are done; true at the end. One block is never cut in two.
-    pub fn go_on(
-        &mut self,
-        program: &Program,
-        launch: &Launch<'_>,
-        buffers: &mut [Buffer],
-        steps: u64,
-    ) -> Result<bool, Fault> {
-        let until = self.report.steps.saturating_add(steps);
-        let n_blocks: u64 = launch.grid.iter().map(|size| u64::from(*size)).product();
-        while self.n_played < n_blocks {
-            if self.report.steps >= until {
-                return Ok(false);
-            }
-            self.block(program, launch, buffers)?;
-            self.n_played += 1;
-        }
-        Ok(true)
+    /// Plays a slice: about a millisecond, within a block too. At the end the report and the buffers; no call may follow then.
+    pub fn go_on(&mut self) -> Result<Option<(Report, Vec<Buffer>)>, Fault> {
+        wait::go_on(self.work.as_mut()).transpose()
     }
+}
 
-    pub fn report(self) -> Report {
-        self.report
+impl Launch<'_> {
+    fn without_names(&self) -> Launch<'static> {
+        let &Launch { grid, block, shared_bytes, budget, .. } = self;
+        Launch { entry: "", grid, block, shared_bytes, args: &[], budget }
     }
+}
 
-    fn block(&mut self, program: &Program, launch: &Launch<'_>, buffers: &mut [Buffer]) -> Result<(), Fault> {
-        let [width, height, _] = launch.grid.map(u64::from);
-        let at = [self.n_played % width, self.n_played / width % height, self.n_played / width / height];
-        let shared = (program.shared_bytes.next_multiple_of(16) + launch.shared_bytes) as usize;
-        let n = launch.block.iter().map(|size| *size as usize).product();
+/// Plays all blocks, one after another.
+async fn blocks(program: &Program, launch: &Launch<'_>, buffers: &mut [Buffer]) -> Result<Report, Fault> {
+    let (index, function) = kernel(program, launch)?;
+    let mut touched: Vec<Touched> = buffers.iter().map(|buffer| Touched::of(buffer.bytes.len())).collect();
+    let (mut report, mut rest_at) = (Report::default(), 0);
+    let shared = (program.shared_bytes.next_multiple_of(16) + launch.shared_bytes) as usize;
+    let n = launch.block.iter().map(|size| *size as usize).product();
+    let [width, height, depth] = launch.grid.map(u64::from);
+    for number in 0..width * height * depth {
+        let at = [number % width, number / width % height, number / width / height];
         let mut block = Block {
             program,
             launch,
             at: at.map(|place| place as u32),
             n,
             buffers,
-            touched: &mut self.touched,
-            report: &mut self.report,
+            touched: &mut touched,
+            report: &mut report,
             shared: vec![0; shared],
             history: History::of(shared),
             locals: Vec::new(),
             frames: Vec::new(),
             depth: 0,
+            known: Known::new(),
+            rest_at: &mut rest_at,
         };
-        let args = block.arguments(&program.functions[self.index]);
-        let mask = vec![true; n];
-        block.enter(self.index, &args, &mask).map(drop)
+        let args = block.arguments(function);
+        block.enter(index, &args, &vec![true; n]).await?;
     }
+    Ok(report)
 }
 
 /// The kernel of a launch, if it can be launched so.

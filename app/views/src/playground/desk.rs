@@ -83,24 +83,24 @@ impl Task {
     /// Plays it to the end.
     pub fn run(mut self) -> Checked {
         loop {
-            if let Some(checked) = self.go_on(u64::MAX) {
+            if let Some(checked) = self.go_on() {
                 return checked;
             }
         }
     }
 
-    /// Plays some operations more; the result at the end.
-    pub fn go_on(&mut self, steps: u64) -> Option<Checked> {
-        let outcome = self.step(steps).transpose()?;
+    /// Plays a slice, about a millisecond; the result at the end.
+    pub fn go_on(&mut self) -> Option<Checked> {
+        let outcome = self.step().transpose()?;
         Some(Checked { source: self.source.clone(), outcome })
     }
 
-    fn step(&mut self, steps: u64) -> Result<Option<Try>, PlayError> {
+    fn step(&mut self) -> Result<Option<Try>, PlayError> {
         let mut player = match self.player.take() {
             Some(player) => player,
             None => self.begin()?,
         };
-        if !player.go_on(steps)? {
+        if !player.go_on()? {
             self.player = Some(player);
             return Ok(None);
         }
