@@ -107,7 +107,7 @@ impl Metric {
             Self::Atomics => Text::new("原子操作请求", "atomic requests"),
             Self::DivergentBranches => Text::new("warp 内分岔的分支", "branches that split a warp"),
             Self::Barriers => Text::new("barrier", "barriers"),
-            Self::Races => Text::new("没有 barrier 隔开的冲突", "races"),
+            Self::Races => Text::new("数据竞争", "races"),
         }
     }
 

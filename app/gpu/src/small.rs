@@ -96,7 +96,9 @@ mod tests {
     fn kernel(lines: &str) -> Kernel {
         let head = "schema = 1\n[title]\nzh = \"a\"\nen = \"a\"\n[about]\nzh = \"a\"\nen = \"a\"\n[safety]\nzh = \"a\"\nen = \"a\"\n";
         let param = |key: &str, min: u64, default: u64| {
-            format!("[[param]]\nkey = \"{key}\"\nunit = \"B\"\nmin = {min}\nmax = 4294967296\ndefault = {default}\nmeans.zh = \"a\"\nmeans.en = \"a\"\n")
+            format!(
+                "[[param]]\nkey = \"{key}\"\nunit = \"B\"\nmin = {min}\nmax = 4294967296\ndefault = {default}\nmeans.zh = \"a\"\nmeans.en = \"a\"\n"
+            )
         };
         let params = [param("n", 262_144, 1 << 28), param("least", 0, 1 << 29), param("form", 1, 3)].concat();
         let text = format!(

@@ -142,19 +142,24 @@ fn groups<'a>(app: &App, rows: &'a [Row], lang: Lang) -> Vec<Group<'a>> {
     out
 }
 
-/// The pages beside the chapters.
+/// The pages beside the chapters, two in a row: in no language does one of four stand alone in a second row.
 fn places_ui(app: &App, ui: &mut Ui, actions: &mut Vec<Action>) {
     let tokens = app.tokens();
     let lang = app.lang();
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = tokens.px(2.0);
+    let spacing = [tokens.px(2.0), 0.0];
+    let half = (ui.available_width() - spacing[0]) / 2.0;
+    egui::Grid::new("places").spacing(spacing).min_col_width(half).max_col_width(half).show(ui, |ui| {
         let help = Page::Help { symptom: None, answers: Vec::new() };
         let kernels = Page::Playground { kernel: None };
         let evidence = Page::Evidence { route: None };
-        for (name, page) in [(HOME, Page::Start), (HELP, help), (EVIDENCE, evidence), (PLAYGROUND, kernels)] {
+        let places = [(HOME, Page::Start), (HELP, help), (EVIDENCE, evidence), (PLAYGROUND, kernels)];
+        for (number, (name, page)) in (1..).zip(places) {
             let is_here = std::mem::discriminant(&app.route.page) == std::mem::discriminant(&page);
             if Button::quiet(name.get(lang)).selected(is_here).show(ui, tokens).clicked() {
                 actions.push(Action::Go(Route::page(page)));
+            }
+            if number % 2 == 0 {
+                ui.end_row();
             }
         }
     });

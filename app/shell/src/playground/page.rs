@@ -15,14 +15,15 @@ use vramlab_views::{View as _, ViewCx};
 
 const TITLE: Text = Text::new("改 kernel", "Playground");
 const SUBTITLE: Text = Text::new(
-    "课程里的每个 kernel 都能在这里打开、改动、检查。练习的目标是怎样碰内存，不是快慢：处理器逐个 warp 算地址来判；有 GPU 时还能编译、运行、读计数器。\
+    "课程里的每个 kernel 都能在这里打开、改动、检查。练习的目标是怎样碰内存，不是快慢：处理器逐个 warp 算地址来判；装了 NVRTC 能编译，有 GPU 还能运行、读计数器。\
      写下的代码自动保存。",
     "Every kernel of the course opens here, to be changed and checked. The goals of the exercises are about memory, not speed: the \
-     processor judges them warp by warp, from the addresses. With a GPU the same text is compiled, run and counted. What you type is \
+     processor judges them warp by warp, from the addresses. NVRTC compiles the same text, and a GPU runs and counts it. What you type is \
      kept by itself.",
 );
 const EXERCISE: Text = Text::new("练习，由易到难", "Exercises, the easier ones first");
 const OTHERS: Text = Text::new("课程里的其他 kernel", "The other kernels of the course");
+const HOSTED: Text = Text::new("由主机程序启动的，只能看", "Launched by routines on the host, to be read only");
 const SOLVED: Text = Text::new("解出来了", "solved");
 const TRIED: Text = Text::new("试过", "tried");
 const ALL: Text = Text::new("全部 kernel", "All kernels");
@@ -51,10 +52,14 @@ fn title(app: &App, slug: &str) -> Option<Localized> {
     exercise.or_else(|| kernels.kernels.get(slug).map(|kernel| kernel.title.clone()))
 }
 
-/// Kernels with a source that are no exercises.
-fn others(app: &App) -> Vec<String> {
+/// Kernels that are no exercises: those that can be changed, or those that a routine on the host launches.
+fn others(app: &App, is_hosted: bool) -> Vec<String> {
     let kernels = &app.library.kernels().kernels;
-    let is_open = |slug: &&String| !EXERCISES.contains(&slug.as_str()) && kernels[*slug].cuda.is_some();
+    let is_open = |slug: &&String| {
+        let kernel = &kernels[*slug];
+        let is_there = if is_hosted { kernel.cuda_host.is_some() } else { kernel.cuda.is_some() };
+        is_there && !EXERCISES.contains(&slug.as_str())
+    };
     kernels.keys().filter(is_open).cloned().collect()
 }
 
@@ -67,17 +72,22 @@ fn list_ui(app: &mut App, ui: &mut Ui, actions: &mut Vec<Action>) {
             let (n, all) = (solved.to_string(), EXERCISES.len().to_string());
             parts::heading(ui, &tokens, EXERCISE.get(lang));
             parts::label(ui, &tokens, &COUNT.get(lang).replace("{n}", &n).replace("{all}", &all));
+            ui.add_space(tokens.space.xs);
+            ui.spacing_mut().item_spacing.y = 0.0;
             for (number, slug) in (1..).zip(EXERCISES) {
                 row_ui(app, ui, &tokens, lang, &number.to_string(), slug, actions);
             }
         });
-        ui.add_space(tokens.space.m);
-        widgets::card(ui, &tokens, |ui| {
-            parts::heading(ui, &tokens, OTHERS.get(lang));
-            for slug in others(app) {
-                row_ui(app, ui, &tokens, lang, "", &slug, actions);
-            }
-        });
+        for (heading, is_hosted) in [(OTHERS, false), (HOSTED, true)] {
+            ui.add_space(tokens.space.m);
+            widgets::card(ui, &tokens, |ui| {
+                parts::heading(ui, &tokens, heading.get(lang));
+                ui.spacing_mut().item_spacing.y = 0.0;
+                for slug in others(app, is_hosted) {
+                    row_ui(app, ui, &tokens, lang, "", &slug, actions);
+                }
+            });
+        }
     });
 }
 
@@ -107,12 +117,14 @@ fn row_ui(app: &App, ui: &mut Ui, tokens: &Tokens, lang: Lang, number: &str, slu
     let end = rect.left() + left + galley.size().x;
     ui.painter().galley(pos2(rect.left() + left, y - galley.size().y / 2.0), galley, tokens.ink);
     let rest = marked.left() - end - 2.0 * tokens.space.s;
-    if rest > tokens.px(80.0) {
-        let exercise = app.library.kernels().exercises.get(slug);
-        let (about, font) = match exercise {
-            Some(exercise) => (vramlab_views::playground::goals_of(exercise, lang), tokens.font(Type::Small)),
-            None => (slug.to_owned(), font),
-        };
+    let exercise = app.library.kernels().exercises.get(slug);
+    let (about, font) = match exercise {
+        Some(exercise) => (vramlab_views::playground::goals_of(exercise, lang), tokens.font(Type::Small)),
+        None => (slug.to_owned(), font),
+    };
+    // A stub of a sentence says nothing.
+    let whole = ui.painter().layout_no_wrap(about.clone(), font.clone(), tokens.muted).size().x;
+    if rest >= whole.min(tokens.px(240.0)) {
         let id = crate::panels::elided(ui, &about, font, tokens.muted, rest);
         ui.painter().galley(pos2(end + tokens.space.s, y - id.size().y / 2.0), id, tokens.muted);
     }

@@ -5,7 +5,7 @@ use super::find::{Find, Found};
 use super::{typing, words};
 use egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat};
 use egui::text_edit::TextEditState;
-use egui::{Color32, Event, FontId, Id, Key, Modifiers, Rect, Role, TextEdit, Ui, WidgetInfo, pos2};
+use egui::{Color32, Event, FontId, Id, Key, Modifiers, Rect, Role, TextBuffer, TextEdit, Ui, WidgetInfo, pos2};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use vramlab_kit::{Tokens, Type};
@@ -17,6 +17,11 @@ const KEYWORDS: &[&str] = &[
     "__shared__",
     "__restrict__",
     "__forceinline__",
+    "__launch_bounds__",
+    "asm",
+    "volatile",
+    "typedef",
+    "struct",
     "extern",
     "template",
     "typename",
@@ -111,14 +116,14 @@ fn text_ui(
         .show(ui, |ui| {
             let gutter = tokens.px(GUTTER);
             let corner = ui.cursor().min;
-            let mut layouter = |ui: &Ui, text: &dyn egui::TextBuffer, wrap: f32| {
+            let mut layouter = |ui: &Ui, text: &dyn TextBuffer, wrap: f32| {
                 let mut job = coloured(text.as_str(), &font, tokens);
                 job.wrap.max_width = wrap;
                 ui.fonts_mut(|fonts| fonts.layout_job(job))
             };
-            let field = |ui: &mut Ui| {
+            let mut field = |ui: &mut Ui, text: &mut dyn TextBuffer| {
                 ui.add_space(gutter);
-                TextEdit::multiline(&mut desk.source)
+                TextEdit::multiline(text)
                     .id(id)
                     .code_editor()
                     .font(font.clone())
@@ -128,7 +133,13 @@ fn text_ui(
                     .layouter(&mut layouter)
                     .show(ui)
             };
-            let output = ui.horizontal(field).inner;
+            let is_fixed = desk.host().is_some();
+            let output = ui.horizontal(|ui| match is_fixed {
+                // What cannot be changed can still be selected and copied.
+                true => field(ui, &mut desk.source.as_str()),
+                false => field(ui, &mut desk.source),
+            });
+            let output = output.inner;
             let response = output.response.response.clone();
             response.widget_info(|| WidgetInfo::labeled(Role::MultilineTextInput, true, words::CODE.get(lang)));
             if let Some(range) = selection {
@@ -183,6 +194,9 @@ fn keys(ui: &Ui, id: Id, desk: &mut Desk) {
     let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
     if pressed(Modifiers::COMMAND, Key::F) {
         desk.find = Some(Find::open());
+    }
+    if desk.host().is_some() {
+        return;
     }
     let room = MOST_TEXT.saturating_sub(desk.source.len());
     let selection = selected(ui, id);

@@ -5,7 +5,7 @@ use super::device::Device;
 use super::find::Find;
 use std::collections::BTreeMap;
 use vramlab_gpu::exercise::{Exercise, Judged, Try};
-use vramlab_gpu::manifest::Kernel;
+use vramlab_gpu::manifest::{HostRoutine, Kernel};
 use vramlab_gpu::play::{PlayError, Player};
 use vramlab_trace::OracleOutcome;
 use vramlab_units::{Lang, Map};
@@ -164,7 +164,7 @@ impl Desk {
 
     /// Takes up what was left last time.
     pub fn resume(&mut self, draft: &Draft) {
-        if let Some(text) = &draft.text {
+        if let Some(text) = draft.text.as_ref().filter(|_| self.host().is_none()) {
             self.source.clone_from(text);
         }
         self.shelf.clone_from(&draft.shelf);
@@ -185,6 +185,11 @@ impl Desk {
     /// Grows whenever [`Self::draft`] may have changed.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// The routine on the host that launches the kernel, where one does: then the text can only be read.
+    pub fn host(&self) -> Option<&HostRoutine> {
+        self.kernel.cuda_host.as_ref()
     }
 
     /// Its state in one sentence.

@@ -37,7 +37,9 @@ impl Files {
         let manifest = self.have.get("kernel.toml")?;
         let path = format!("{slug}/kernel.toml");
         let library = Library::from_files([(path.as_str(), manifest.as_str())]);
-        let source = library.kernels.get(slug)?.cuda.as_ref()?.source.clone();
+        let kernel = library.kernels.get(slug)?;
+        let cuda = kernel.cuda.as_ref().map(|cuda| cuda.source.clone());
+        let source = cuda.or_else(|| kernel.cuda_host.as_ref()?.source.clone())?;
         (!self.have.contains_key(&source)).then_some(source)
     }
 
@@ -66,9 +68,13 @@ impl Files {
             }
             None if self.is_exercise => Err(format!("kernels/{slug} holds no exercise")),
             None => {
-                let cuda = kernel.cuda.as_ref().ok_or_else(|| format!("kernels/{slug} has no CUDA source"))?;
-                let start = text(&cuda.source)?;
-                Ok(Desk::kernel(kernel, start))
+                let source = match (&kernel.cuda, &kernel.cuda_host) {
+                    (Some(cuda), _) => Some(&cuda.source),
+                    (None, Some(host)) => host.source.as_ref(),
+                    (None, None) => return Err(format!("kernels/{slug} has no CUDA source")),
+                };
+                let start = source.map(|name| text(name)).transpose()?;
+                Ok(Desk::kernel(kernel, start.unwrap_or_default()))
             }
         }
     }

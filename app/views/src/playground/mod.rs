@@ -22,6 +22,7 @@ use desk::Desk;
 use egui::{Grid, Key, Label, Modifiers, RichText, Ui};
 use files::Files;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use vramlab_gpu::exercise::{Exercise, Judged, Try};
 use vramlab_kit::{Button, Tokens, Type, Verdict};
@@ -93,15 +94,17 @@ impl Playground {
     fn buttons_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk, wants_focus: bool) {
         let is_asked = ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Enter));
         controls::row(ui, tokens, |flow| {
-            let check = Button::primary(words::CHECK.get(lang));
-            let response = flow.item(|ui| check.show(ui, tokens)).on_hover_text("Ctrl+Enter");
-            if wants_focus {
-                response.request_focus();
+            if desk.host().is_none() {
+                let check = Button::primary(words::CHECK.get(lang));
+                let response = flow.item(|ui| check.show(ui, tokens)).on_hover_text("Ctrl+Enter");
+                if wants_focus {
+                    response.request_focus();
+                }
+                if response.clicked() || is_asked {
+                    desk.ask_check();
+                }
+                device_ui::buttons_ui(flow, tokens, lang, desk);
             }
-            if response.clicked() || is_asked {
-                desk.ask_check();
-            }
-            device_ui::buttons_ui(flow, tokens, lang, desk);
             let all = desk.exercise.as_ref().map_or(0, |exercise| exercise.hints.len());
             let hint = format!("{} {}/{all}", words::HINT.get(lang), desk.n_hints);
             if all > 0 && controls::button(flow, tokens, &hint) {
@@ -135,6 +138,14 @@ impl Playground {
         let task = desk.exercise.as_ref().map_or(desk.kernel.about.get(lang), |exercise| exercise.task.get(lang));
         text_ui(ui, tokens, task, Type::Body, tokens.ink);
         ui.add_space(tokens.space.s);
+        if desk.host().is_some() {
+            if !desk.source.is_empty() {
+                code::editor_ui(ui, tokens, lang, desk, &BTreeMap::new());
+                ui.add_space(tokens.space.s);
+                Self::buttons_ui(ui, tokens, lang, desk, false);
+            }
+            return;
+        }
         let marks = desk.marks();
         let wants_out = code::editor_ui(ui, tokens, lang, desk, &marks);
         if let Some(bytes) = desk.refused {
@@ -169,6 +180,9 @@ impl Playground {
             return;
         }
         ui.add_space(tokens.space.xs);
+        if let (None, Some(params)) = (&desk.exercise, &desk.params) {
+            text_ui(ui, tokens, &words::played_with(params, lang), Type::Small, tokens.muted);
+        }
         goals_ui(ui, tokens, lang, tried, &desk.counted());
         ui.add_space(tokens.space.s);
         accesses_ui(ui, tokens, lang, tried);
@@ -182,7 +196,7 @@ fn text_ui(ui: &mut Ui, tokens: &Tokens, text: &str, role: Type, color: egui::Co
 /// A line with a tick or a cross.
 fn judged_ui(ui: &mut Ui, tokens: &Tokens, is_met: bool, text: &str) {
     let (mark, color) = if is_met { ("✓", tokens.good) } else { ("✗", tokens.bad) };
-    text_ui(ui, tokens, &format!("{mark} {text}"), Type::Note, color);
+    text_ui(ui, tokens, &format!("{mark}  {text}"), Type::Note, color);
 }
 
 fn goals_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, tried: &Try, counted: &[Option<Judged>]) {

@@ -6,7 +6,7 @@ use vramlab_gpu::play::PlayError;
 use vramlab_simt::{Act, Space};
 use vramlab_trace::OracleOutcome;
 use vramlab_units::show::{bytes_binary, grouped, number};
-use vramlab_units::{Bytes, Lang, Text};
+use vramlab_units::{Bytes, Lang, Map, Text};
 
 pub const CHECK: Text = Text::new("检查", "Check");
 pub const RESET: Text = Text::new("恢复原样", "Reset");
@@ -28,6 +28,17 @@ pub const ABSENT: Text = Text::new(
     "There is no GPU here ({}). Goals are judged all the same, by addresses worked out on the processor; registers, counters and \
      times need a GPU.",
 );
+pub const NO_RUN: Text = Text::new(
+    "这里没有 GPU（{}）：目标照样判，靠处理器逐个算地址；编译器在的话，编译照样行；运行、计数器和时间要有 GPU。",
+    "There is no GPU here ({}). Goals are judged all the same, by addresses worked out on the processor, and the code compiles where \
+     the compiler is installed; to run it, and for counters and times, it takes a GPU.",
+);
+pub const COMPILING: Text = Text::new("正在编译……", "Compiling …");
+pub const COMPILED: Text = Text::new(
+    "编译器怎么说（为 {} 编译，没有运行；占用率由模型算）",
+    "By the compiler, for {}; it did not run, and occupancy is the model's",
+);
+pub const COMPILER: Text = Text::new("编译器怎么说", "By the compiler");
 pub const ON_DEVICE: Text = Text::new("{} 上", "On the {}");
 pub const ON_GPU: Text = Text::new("GPU 上", "On the GPU");
 pub const DEVICE_STALE: Text =
@@ -48,17 +59,6 @@ pub const UNTRIED: Text = Text::new(
     "还没有检查。检查时在处理器上逐个 warp 演算，数的是地址，不是时间。",
     "Not checked yet. A check plays the kernel on the processor, warp by warp: it counts addresses, not time.",
 );
-pub const RIGHT: Text = Text::new("结果", "results");
-pub const ACCESSES: Text = Text::new("每一行怎样碰内存", "What each line does to memory");
-pub const HEADER: [Text; 5] = [
-    Text::new("行", "line"),
-    Text::new("做什么", "what"),
-    Text::new("请求", "requests"),
-    Text::new("每次搬", "moved each"),
-    Text::new("最少", "least"),
-];
-
-pub fn act(space: Space, act: Act) -> Text {
 /// A kernel that a routine on the host launches; `{}` is its name.
 pub const HOSTED: Text = Text::new(
     "只能看：这份代码由主机上的一段程序（{}）分配内存、启动、计时，单独改它、跑它没有意义。",
@@ -72,6 +72,17 @@ pub const TOO_LARGE: Text = Text::new(
     "参数取到最小，处理器也算不完：它要在 GPU 上运行。代码可以看，可以改，可以编译。",
     "Even its smallest size is too much for the processor: it runs on a GPU. The code can be read, changed and compiled.",
 );
+pub const RIGHT: Text = Text::new("结果", "results");
+pub const ACCESSES: Text = Text::new("每一行怎样碰内存", "What each line does to memory");
+pub const HEADER: [Text; 5] = [
+    Text::new("行", "line"),
+    Text::new("做什么", "what"),
+    Text::new("请求", "requests"),
+    Text::new("每次搬", "moved each"),
+    Text::new("最少", "least"),
+];
+
+pub fn act(space: Space, act: Act) -> Text {
     match (space, act) {
         (Space::Shared, Act::Load) => Text::new("读共享内存", "load, shared"),
         (Space::Shared, Act::Store) => Text::new("写共享内存", "store, shared"),
@@ -137,24 +148,39 @@ pub fn counted(judged: &Judged, lang: Lang) -> String {
     }
 }
 
+/// The sizes at which a kernel was played.
+pub fn played_with(params: &Map, lang: Lang) -> String {
+    let comma = if lang == Lang::Zh { "，" } else { ", " };
+    let value = |value: &vramlab_units::Value| value.as_f64().map_or_else(|| value.to_string(), grouped_or_short);
+    let all: Vec<String> = params.iter().map(|(key, held)| format!("{key} = {}", value(held))).collect();
+    Text::new("这次演算的参数：", "Played with ").get(lang).to_owned() + &all.join(comma)
+}
+
+fn grouped_or_short(value: f64) -> String {
+    if value.fract() == 0.0 { grouped(value) } else { number(value) }
+}
+
 /// A goal as it is asked for.
 pub fn goal(goal: &Goal, lang: Lang) -> String {
     let name = goal.metric.name().get(lang);
-    let shown = |value: f64| if value.fract() == 0.0 { grouped(value) } else { number(value) };
+    // A Latin word keeps off what stands before and after it.
+    let latin = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    let before = if latin(name.chars().next()) { " " } else { "" };
+    let after = if latin(name.chars().last()) { " " } else { "" };
+    let shown = grouped_or_short;
     match (goal.at_most, goal.at_least, lang) {
-        (Some(0.0), None, Lang::Zh) => format!("没有{name}"),
+        (Some(0.0), None, Lang::Zh) => format!("没有{before}{name}"),
         (Some(0.0), None, Lang::En) => format!("no {name}"),
-        (Some(most), _, Lang::Zh) => format!("{name}至多 {}", shown(most)),
+        (Some(most), _, Lang::Zh) => format!("{name}{after}至多 {}", shown(most)),
         (Some(most), _, Lang::En) => format!("at most {} {name}", shown(most)),
-        (_, Some(least), Lang::Zh) => format!("{name}至少 {}", shown(least)),
+        (_, Some(least), Lang::Zh) => format!("{name}{after}至少 {}", shown(least)),
         (_, Some(least), Lang::En) => format!("at least {} {name}", shown(least)),
         (None, None, _) => name.to_owned(),
     }
 }
 
 pub fn found(judged: &Judged, lang: Lang) -> String {
-    let value = judged.found;
-    let shown = if value.fract() == 0.0 { grouped(value) } else { number(value) };
+    let shown = grouped_or_short(judged.found);
     match lang {
         Lang::Zh => format!("现在是 {shown}"),
         Lang::En => format!("now {shown}"),
@@ -198,18 +224,27 @@ pub fn unwritten(line: u32, lang: Lang) -> String {
 
 /// The state in one sentence.
 pub fn finding(desk: &Desk, lang: Lang) -> String {
+    if let Some(host) = desk.host() {
+        let said = if desk.source.is_empty() { NO_SOURCE } else { HOSTED };
+        return said.get(lang).replace("{}", &host.routine);
+    }
     match &desk.outcome {
         _ if desk.is_checking || desk.wants_check => CHECKING.get(lang).to_owned(),
         None => UNTRIED.get(lang).to_owned(),
         Some(_) if desk.is_stale() => STALE.get(lang).to_owned(),
         Some(Err(PlayError::Source(fault))) => match lang {
             Lang::Zh => format!("第 {} 行：{}", fault.at.line, fault.said.get(lang)),
-            Lang::En => format!("Line {}: {}.", fault.at.line, fault.said.get(lang)),
+            Lang::En => {
+                let said = fault.said.get(lang);
+                let stop = if said.ends_with('?') { "" } else { "." };
+                format!("Line {}: {said}{stop}", fault.at.line)
+            }
         },
+        Some(Err(PlayError::TooLarge)) => TOO_LARGE.get(lang).to_owned(),
         Some(Err(error)) => error.to_string(),
         Some(Ok(tried)) if desk.exercise.is_none() && tried.is_right() => {
-            let said = "The results are right. The lines below say what each access moves.";
-            Text::new("结果对。下面是每一行怎样碰内存。", said).get(lang).to_owned()
+            let said = "The results are right. The table says what each line does to memory.";
+            Text::new("结果对。表里是每一行怎样碰内存。", said).get(lang).to_owned()
         }
         Some(Ok(tried)) if tried.is_solved() => {
             Text::new("结果对，目标都达到了。", "The results are right and every goal is met.").get(lang).to_owned()
@@ -221,7 +256,6 @@ pub fn finding(desk: &Desk, lang: Lang) -> String {
         }
         Some(Ok(tried)) => {
             let left = tried.goals.iter().filter(|goal| !goal.is_met).count();
-        Some(Err(PlayError::TooLarge)) => TOO_LARGE.get(lang).to_owned(),
             match lang {
                 Lang::Zh => format!("结果对，还有 {left} 个目标没达到。"),
                 Lang::En => format!("The results are right; {left} of the goals are not met."),
