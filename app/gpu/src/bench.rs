@@ -67,7 +67,7 @@ impl Bench<'_> {
             experiment: format!("{}/playground", kernel.slug),
             mode: Mode::Quick,
             points: vec![planned],
-            peak_bytes,
+            peak_bytes: if asked == Inspect::Only { 0 } else { peak_bytes },
             deadline_secs: DEADLINE_SECS,
         };
         Ok(Job {

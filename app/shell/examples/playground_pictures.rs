@@ -9,21 +9,36 @@ use vramlab_gpu::RunError;
 use vramlab_gpu::build::{Build, Taken};
 use vramlab_kit::headless::Headless;
 use vramlab_kit::{Theme, Tokens};
+use vramlab_shell::platform::BackendState;
 use vramlab_shell::settings::{Settings, ThemeChoice};
 use vramlab_shell::{App, Still};
-use vramlab_trace::{OracleOutcome, Point};
-use vramlab_units::Lang;
+use vramlab_trace::{Backend, OracleOutcome, Point};
+use vramlab_units::{Lang, Localized};
 use vramlab_views::playground::desk::Desk;
 use vramlab_views::playground::device::Rung;
 
 const SLUG: &str = "exercise_transpose";
 
-/// A name and what the reader has done.
-type State = (&'static str, fn(&mut Desk));
+/// A name, the kernel, and what the reader has done with it.
+type State = (&'static str, &'static str, fn(&mut Desk));
 
-const STATES: [State; 4] = [
-    ("checked", |desk| desk.check()),
-    ("fault", |desk| {
+const STATES: [State; 11] = [
+    ("list", "", |_| ()),
+    ("fresh", SLUG, |_| ()),
+    ("checked", SLUG, Desk::check),
+    ("endless", SLUG, |desk| {
+        desk.source = desk.source.replacen("{\n", "{\n    while (true) { }\n", 1);
+        desk.typed();
+        desk.check();
+    }),
+    ("compiled", SLUG, |desk| {
+        counted(desk);
+        desk.device.point = None;
+    }),
+    ("plain", "stencil_2d", Desk::check),
+    ("plain_refused", "gemm_f32", Desk::check),
+    ("hosted", "capstone", |_| ()),
+    ("fault", SLUG, |desk| {
         desk.source = desk.source.replacen(';', "", 1);
         desk.typed();
         desk.check();
@@ -32,12 +47,12 @@ const STATES: [State; 4] = [
         let options = vec!["--gpu-architecture=sm_90".to_owned()];
         desk.device.fail(RunError::Compile { arch: "sm_90".to_owned(), options, log });
     }),
-    ("solved", |desk| {
+    ("solved", SLUG, |desk| {
         desk.toggle_solution();
         desk.check();
         counted(desk);
     }),
-    ("refused", |desk| {
+    ("refused", SLUG, |desk| {
         desk.refuse(10 << 20);
         desk.n_hints = 2;
         desk.find = Some(Default::default());
@@ -69,13 +84,20 @@ fn counted(desk: &mut Desk) {
 fn picture(folder: &Path, state: State, lang: Lang, theme: Theme, width: f32) {
     let choice = if theme == Theme::Dark { ThemeChoice::Dark } else { ThemeChoice::Light };
     let mut still = Still::with_settings(&Settings { lang: Some(lang), theme: choice, ..Settings::default() });
-    still.route = Some(format!("/playground/{SLUG}"));
+    let (name, slug, act) = state;
+    still.route = Some(if slug.is_empty() { "/playground".to_owned() } else { format!("/playground/{slug}") });
+    if name == "compiled" {
+        let why = Localized::both("没有找到 NVIDIA 驱动", "no NVIDIA driver was found");
+        let state = BackendState::Unavailable { why: why.clone(), fix: why };
+        still.inside.borrow_mut().backends.insert(Backend::Cuda, state);
+    }
     let mut app = App::new(Box::new(still));
     let fonts = vramlab_kit::fonts::definitions(|path| vramlab_content::get(path)?.here().map(Into::into));
     let mut screen = Headless::new(fonts, &Tokens::new(theme, 1.0), vec2(width, 1900.0), 1.0);
     screen.settle(|ui| app.ui(ui));
-    let (name, act) = state;
-    act(&mut app.playground().desk(SLUG).unwrap().borrow_mut());
+    if let Some(desk) = app.playground().desk(slug) {
+        act(&mut desk.borrow_mut());
+    }
     let image = screen.picture(|ui| app.ui(ui));
     let (lang, theme) = (lang.code(), if theme == Theme::Dark { "dark" } else { "light" });
     let file = folder.join(format!("{name}-{lang}-{theme}-{width}.png"));
@@ -86,7 +108,9 @@ fn main() {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "playground_pictures".to_owned());
     std::fs::create_dir_all(&folder).unwrap();
     for state in STATES {
-        for (lang, theme) in [(Lang::Zh, Theme::Light), (Lang::En, Theme::Dark)] {
+        for (lang, theme) in
+            [(Lang::Zh, Theme::Light), (Lang::En, Theme::Dark), (Lang::En, Theme::Light), (Lang::Zh, Theme::Dark)]
+        {
             for width in [1440.0, 390.0] {
                 picture(Path::new(&folder), state, lang, theme, width);
             }

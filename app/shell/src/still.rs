@@ -21,6 +21,8 @@ pub struct Inside {
     pub events: Vec<Event>,
     pub backends: BTreeMap<Backend, BackendState>,
     pub jobs: Vec<Job>,
+    /// The back end of each job.
+    pub started_on: Vec<Backend>,
     pub cancelled: Vec<u64>,
     pub saved_files: Vec<(String, Vec<u8>)>,
     pub opened_urls: Vec<String>,
@@ -35,10 +37,10 @@ pub struct Inside {
     /// Every write fails with these words.
     pub store_error: Option<String>,
     pub gauges: Gauges,
-}
-
     /// How often the clock was looked at: a quarter of a millisecond each time.
     pub n_looks: u32,
+}
+
 pub struct Still {
     pub inside: Rc<RefCell<Inside>>,
     pub lang: Option<Lang>,
@@ -131,14 +133,14 @@ impl Platform for Still {
         self.inside.borrow().today.clone().unwrap_or_else(|| "2026-11-30".to_owned())
     }
 
-    fn files(&mut self) -> &mut dyn Files {
-        &mut self.files
     fn millis(&self) -> f64 {
         let mut inside = self.inside.borrow_mut();
         inside.n_looks += 1;
         0.25 * f64::from(inside.n_looks)
     }
 
+    fn files(&mut self) -> &mut dyn Files {
+        &mut self.files
     }
 
     fn fetch(&mut self, path: &str) -> Fetch {
@@ -196,8 +198,9 @@ impl Platform for Still {
         self.inside.borrow_mut().backends.insert(backend, BackendState::Opening);
     }
 
-    fn start(&mut self, _backend: Backend, job: Job) -> Result<u64, RunError> {
+    fn start(&mut self, backend: Backend, job: Job) -> Result<u64, RunError> {
         let mut inside = self.inside.borrow_mut();
+        inside.started_on.push(backend);
         inside.jobs.push(job);
         Ok(inside.jobs.len() as u64)
     }

@@ -9,6 +9,7 @@ use vramlab_gpu::build::{Build, Taken};
 use vramlab_gpu::error::How;
 use vramlab_gpu::protocol::{FromChild, Inspect};
 use vramlab_shell::Still;
+use vramlab_shell::action::Action;
 use vramlab_shell::platform::{BackendState, Event};
 use vramlab_shell::settings::ThemeChoice;
 use vramlab_trace::{Backend, DeviceFacts, OracleOutcome, Point};
@@ -90,6 +91,11 @@ fn the_page_lists_every_exercise_and_opens_any_kernel() {
     assert!(text(&desk).contains("__global__"));
     let desk = open("/playground/strided_read");
     assert!(text(&desk).contains("strided_read"), "a kernel that is no exercise");
+    let mut desk = open("/playground/capstone");
+    assert!(finding(&desk).starts_with("Read only") && !desk.has("Run on the GPU"));
+    let before = text(&desk);
+    type_at_start(&mut desk, "// mine");
+    assert_eq!(text(&desk), before, "a kernel of the host is not changed");
     let desk = open("/playground/no_such_kernel");
     assert!(desk.has("no kernel is called no_such_kernel"));
 }
@@ -212,6 +218,65 @@ fn without_a_gpu_the_goals_are_judged_and_the_reason_stands_there() {
     check(&mut desk);
     assert!(finding(&desk).contains("goals are not met"), "{}", finding(&desk));
     assert!(desk.inside.borrow().jobs.is_empty());
+}
+
+/// The compiler needs no GPU: the back end of the processor hands the text to it.
+#[test]
+fn without_a_gpu_the_text_is_compiled_and_nothing_runs() {
+    let mut desk = open(COALESCE);
+    let why = Localized::both("没有驱动", "no NVIDIA driver was found");
+    let state = BackendState::Unavailable { why: why.clone(), fix: why };
+    desk.inside.borrow_mut().backends.insert(Backend::Cuda, state);
+    desk.harness.run_ok();
+    desk.click("Compile");
+    let job = desk.inside.borrow().jobs[0].clone();
+    assert_eq!((job.inspect, job.plan.peak_bytes), (Some(Inspect::Only), 0));
+    assert_eq!(desk.inside.borrow().started_on, [Backend::Cpu]);
+    assert!(desk.has("Compiling"));
+    let taken = Taken { entry: "copy_words".into(), registers: 77, threads: 256, ..Taken::default() };
+    let build = Build { arch: "sm_90".into(), entries: vec![taken.with_occupancy(90)], ..Build::default() };
+    desk.send(Event::Job(FromChild::Built { job_id: 1, build: Box::new(build) }));
+    desk.send(Event::Job(FromChild::Done { job_id: 1 }));
+    assert!(desk.has("77") && desk.has("By the compiler, for sm_90; it did not run"));
+    desk.harness.run_ok();
+    assert!(desk.has("to run it, and for counters and times, it takes a GPU"));
+    // On the web there is no compiler either.
+    let why = Localized::both("浏览器里没有", "not in a browser");
+    let state = BackendState::Unavailable { why: why.clone(), fix: why };
+    desk.inside.borrow_mut().backends.insert(Backend::Cpu, state);
+    desk.harness.run_ok();
+    assert!(desk.has("registers, counters and times need a GPU"));
+}
+
+/// A frame of a page without threads takes its share and no more, also inside one block of an endless loop.
+#[test]
+fn an_endless_loop_leaves_the_frame_alone() {
+    let mut desk = open(COALESCE);
+    enter(&mut desk);
+    desk.press_with(Modifiers::COMMAND, Key::A);
+    let body = "while (true) { }";
+    let head = "extern \"C\" __global__ void copy_words(const unsigned* a, unsigned* out, unsigned n)";
+    desk.harness.event(Input::Paste(format!("// a loop\n{head} {{ {body} }}\n")));
+    desk.harness.run_ok();
+    desk.click("Check");
+    let looks = desk.inside.borrow().n_looks;
+    desk.harness.step();
+    let looked = desk.inside.borrow().n_looks - looks;
+    assert!((16..=66).contains(&looked), "{looked} slices in a frame or two");
+    assert!(finding(&desk).starts_with("Checking"), "{}", finding(&desk));
+    type_at_start(&mut desk, "// alive ");
+    assert!(text(&desk).starts_with("// alive "), "the editor goes on");
+}
+
+/// `kernel:NAME` in the text of a lesson.
+#[test]
+fn a_lesson_leads_to_a_kernel() {
+    let mut desk = open("/ch/03_reuse/step/stencil");
+    let ctx = desk.harness.ctx.clone();
+    desk.harness.state_mut().apply(&ctx, Action::OpenUrl("kernel:stencil_2d".to_owned()));
+    desk.harness.run_steps(4);
+    assert_eq!(desk.said()["route"], "/playground/stencil_2d");
+    assert!(text(&desk).contains("__global__"));
 }
 
 #[test]

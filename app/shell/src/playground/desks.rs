@@ -198,7 +198,10 @@ fn ask(desk: &mut Desk, platform: &mut dyn Platform) {
     let state = platform.backend(Backend::Cuda);
     desk.device.there = match &state {
         BackendState::Ready(facts) => There::Ready(facts.name.clone()),
-        BackendState::Unavailable { why, .. } => There::Absent(why.clone()),
+        BackendState::Unavailable { why, .. } => There::Absent {
+            why: why.clone(),
+            can_compile: !matches!(platform.backend(Backend::Cpu), BackendState::Unavailable { .. }),
+        },
         BackendState::Unknown | BackendState::Opening => There::Unknown,
     };
     let wish = desk.device.wish.take();
@@ -212,7 +215,11 @@ fn ask(desk: &mut Desk, platform: &mut dyn Platform) {
         _ => return,
     };
     match state {
-        BackendState::Ready(facts) => start(desk, platform, &facts, asked),
+        BackendState::Ready(facts) => start(desk, platform, Backend::Cuda, &facts, asked),
+        // The compiler needs no GPU. Where it is missing too, it says what to install.
+        BackendState::Unavailable { .. } if asked == Inspect::Only => {
+            start(desk, platform, Backend::Cpu, &vramlab_gpu::play::machine(), asked);
+        }
         BackendState::Unavailable { why, fix } => desk.device.fail(RunError::Unavailable { what: why, fix }),
         BackendState::Opening => desk.device.busy = Busy::Opening(asked),
         BackendState::Unknown => {
@@ -222,12 +229,12 @@ fn ask(desk: &mut Desk, platform: &mut dyn Platform) {
     }
 }
 
-fn start(desk: &mut Desk, platform: &mut dyn Platform, facts: &DeviceFacts, asked: Inspect) {
+fn start(desk: &mut Desk, platform: &mut dyn Platform, backend: Backend, facts: &DeviceFacts, asked: Inspect) {
     // The goals are read off both ways.
     if asked == Inspect::AndRun && !desk.is_played() && !desk.is_checking {
         desk.ask_check();
     }
-    let started = job(desk, facts, asked).and_then(|job| platform.start(Backend::Cuda, job));
+    let started = job(desk, facts, asked).and_then(|job| platform.start(backend, job));
     let source = desk.source.clone();
     match started {
         Ok(job_id) => desk.device.begin(&source, Busy::Running(job_id)),
@@ -254,7 +261,8 @@ fn job(desk: &Desk, facts: &DeviceFacts, asked: Inspect) -> Result<Job, RunError
         Some(exercise) => (exercise.counters(), vec![small]),
         None => (USUAL.map(str::to_owned).to_vec(), vec![Map::new(), small]),
     };
-    let budget = default_budget(facts);
+    // What is only compiled takes no memory of a device.
+    let budget = if asked == Inspect::Only { u64::MAX } else { default_budget(facts) };
     let mut failed = RunError::Cancelled;
     for params in &sizes {
         let bench = Bench { kernel: &desk.kernel, source: &desk.source, params, facts };

@@ -14,7 +14,11 @@ pub enum There {
     #[default]
     Unknown,
     Ready(String),
-    Absent(Localized),
+    /// Where kernels can be compiled all the same, they are.
+    Absent {
+        why: Localized,
+        can_compile: bool,
+    },
 }
 
 /// What the reader asks of the device.

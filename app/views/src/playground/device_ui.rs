@@ -29,12 +29,13 @@ pub fn buttons_ui(flow: &mut Flow<'_>, tokens: &Tokens, lang: Lang, desk: &mut D
         }
         return;
     }
-    let why = match &desk.device.there {
-        There::Absent(why) => Some(why.get(lang).to_owned()),
-        There::Unknown | There::Ready(_) => None,
+    let (why, can_compile) = match &desk.device.there {
+        There::Absent { why, can_compile } => (Some(why.get(lang).to_owned()), *can_compile),
+        There::Unknown | There::Ready(_) => (None, true),
     };
     for (label, asked) in [(words::COMPILE, Inspect::Only), (words::RUN, Inspect::AndRun)] {
-        let button = Button::secondary(label.get(lang)).unavailable(why.as_deref());
+        let is_possible = asked == Inspect::Only && can_compile;
+        let button = Button::secondary(label.get(lang)).unavailable(why.as_deref().filter(|_| !is_possible));
         if flow.item(|ui| button.show(ui, tokens)).clicked() {
             desk.device.wish = Some(Wish::Ask(asked));
         }
@@ -49,8 +50,9 @@ pub fn state_ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &Desk) {
     let said = match (&desk.device.busy, &desk.device.there) {
         (Busy::Opening(_), _) => words::OPENING.get(lang).to_owned(),
         (Busy::Running(_), There::Ready(name)) => words::RUNNING.get(lang).replace("{}", name),
-        (Busy::Running(_), _) => words::OPENING.get(lang).to_owned(),
-        (Busy::No, There::Absent(why)) => words::ABSENT.get(lang).replace("{}", why.get(lang)),
+        (Busy::Running(_), _) => words::COMPILING.get(lang).to_owned(),
+        (Busy::No, There::Absent { why, can_compile: true }) => words::NO_RUN.get(lang).replace("{}", why.get(lang)),
+        (Busy::No, There::Absent { why, .. }) => words::ABSENT.get(lang).replace("{}", why.get(lang)),
         (Busy::No, _) => return,
     };
     text_ui(ui, tokens, &said, Type::Small, tokens.muted);
@@ -62,8 +64,10 @@ pub fn ui(ui: &mut Ui, tokens: &Tokens, lang: Lang, desk: &mut Desk, actions: &m
         return;
     }
     ui.add_space(tokens.space.s);
-    let title = match &desk.device.there {
-        There::Ready(name) => words::ON_DEVICE.get(lang).replace("{}", name),
+    let title = match (&desk.device.there, &desk.device.build) {
+        (There::Ready(name), _) => words::ON_DEVICE.get(lang).replace("{}", name),
+        (There::Absent { .. }, Some(build)) => words::COMPILED.get(lang).replace("{}", &build.arch),
+        (There::Absent { .. }, None) => words::COMPILER.get(lang).to_owned(),
         _ => words::ON_GPU.get(lang).to_owned(),
     };
     text_ui(ui, tokens, &title, Type::NoteStrong, tokens.ink);

@@ -126,6 +126,13 @@ impl Backend for Cpu {
         Ok(Rung::none("the processor's counters need rights that a lesson does not ask for"))
     }
 
+    /// Code for a GPU compiles without one.
+    #[cfg(feature = "cuda")]
+    fn build(&mut self, job: &Job, cx: &mut PointCx) -> Result<Option<crate::build::Build>, RunError> {
+        cx.check()?;
+        super::cuda::inspect::of_job(job).map(Some)
+    }
+
     fn run_point(&mut self, job: &Job, point: &PointPlan, cx: &mut PointCx) -> Result<Point, RunError> {
         let routine = routine_of(job)?;
         let inputs = inputs(routine, job, point)?;

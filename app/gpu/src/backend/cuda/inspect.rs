@@ -6,6 +6,7 @@ use crate::backend::PointCx;
 use crate::build::{Build, Taken, for_readers};
 use crate::error::RunError;
 use crate::launch::Launch;
+use crate::plan::PointPlan;
 use crate::protocol::Job;
 use std::rc::Rc;
 
@@ -24,6 +25,21 @@ pub fn build(name: &str, source: &str, cc: u32, own: Option<&str>, launches: &[L
     Ok(build)
 }
 
+/// The same for a job that asks what the compiler says, with the architecture of the facts that it was planned with.
+pub fn of_job(job: &Job) -> Result<Build, RunError> {
+    let (point, name, source, own) = source(job)?;
+    let cc = point.vars.get("device.cc").copied().unwrap_or_default() as u32;
+    build(name, source, cc, own, &point::resolve(job, point)?)
+}
+
+/// The point of a job, its source by name, and the architecture whose own instructions it uses.
+fn source(job: &Job) -> Result<(&PointPlan, &str, &String, Option<&str>), RunError> {
+    let point = job.plan.points.first().ok_or_else(|| content("nothing is to be launched".to_owned()))?;
+    let cuda = job.kernel.cuda.as_ref().ok_or_else(|| content(format!("{} has no [cuda]", job.kernel.slug)))?;
+    let source = job.sources.get(&cuda.source).ok_or_else(|| content(format!("no source {}", cuda.source)))?;
+    Ok((point, &cuda.source, source, cuda.arch.as_deref()))
+}
+
 fn no_entry(entry: &str) -> RunError {
     content(format!("the kernel's source has no extern \"C\" `{entry}`"))
 }
@@ -34,14 +50,12 @@ fn defines(launch: &Launch) -> Vec<String> {
 
 impl Cuda {
     pub(super) fn inspect(&mut self, job: &Job, cx: &PointCx) -> Result<Build, RunError> {
-        let point = job.plan.points.first().ok_or_else(|| content("nothing is to be launched".to_owned()))?;
-        let cuda = job.kernel.cuda.as_ref().ok_or_else(|| content(format!("{} has no [cuda]", job.kernel.slug)))?;
-        let source = job.sources.get(&cuda.source).ok_or_else(|| content(format!("no source {}", cuda.source)))?;
+        let (point, name, source, own) = source(job)?;
         let mut build = Build::default();
         for launch in point::resolve(job, point)? {
             cx.check()?;
             let defines = defines(&launch);
-            let made = compile::inspect(&cuda.source, source, self.cc, cuda.arch.as_deref(), &defines, true)?;
+            let made = compile::inspect(name, source, self.cc, own, &defines, true)?;
             let function = Rc::new(Function::load(&made.image.bytes, &launch.entry)?);
             if launch.shared_bytes > 48 << 10 {
                 function.allow_shared(launch.shared_bytes)?;
