@@ -118,7 +118,7 @@ fn a_chapter_has_the_parts_that_every_chapter_has() {
     for chapter in Library::built_in().chapters() {
         let id = &chapter.id;
         let has = |wanted: fn(&StepBody) -> bool| chapter.steps.iter().any(|step| wanted(&step.body));
-        assert!((8..=18).contains(&chapter.steps.len()), "{id}: {} steps", chapter.steps.len());
+        assert!((8..=14).contains(&chapter.steps.len()), "{id}: {} steps", chapter.steps.len());
         assert!(has(|body| matches!(body, StepBody::Predict(_))), "{id} asks for no prediction");
         assert!(has(|body| matches!(body, StepBody::Visualizer(_))), "{id} shows no figure");
         assert!(has(|body| matches!(body, StepBody::Experiment(_))), "{id} measures nothing");
