@@ -258,7 +258,8 @@ pub fn finding(desk: &Desk, lang: Lang) -> String {
             let left = tried.goals.iter().filter(|goal| !goal.is_met).count();
             match lang {
                 Lang::Zh => format!("结果对，还有 {left} 个目标没达到。"),
-                Lang::En => format!("The results are right; {left} of the goals are not met."),
+                Lang::En if left == 1 => "The results are right; one goal is not met.".to_owned(),
+                Lang::En => format!("The results are right; {left} goals are not met."),
             }
         }
     }
