@@ -1,6 +1,6 @@
 //! A kernel as the reader leaves it: every name bound, every type known, every conversion written out. `run` plays it.
 
-use crate::fault::Place;
+use crate::fault::{Fault, Place};
 use crate::types::{Scalar, Type};
 
 /// A local variable's place in its function.
@@ -23,6 +23,8 @@ pub struct Function {
     pub slots: Vec<Type>,
     pub lambdas: Vec<Lambda>,
     pub body: Vec<Stmt>,
+    /// Why the processor does not play it: something that only a GPU has, in it or in what it calls.
+    pub unplayed: Option<Fault>,
     pub at: Place,
 }
 

@@ -62,6 +62,22 @@ fn what_only_a_gpu_runs() {
     fails("struct S { int x; };", Kind::Unsupported, 2, "struct");
 }
 
+/// What only a GPU runs spoils the functions that reach it, and no other: a source may hold several kernels.
+#[test]
+fn what_is_not_called_is_not_missed() {
+    let source = |call: &str| {
+        format!(
+            "__device__ void copy(float* to) {{\n__shared__ float big[60000];\nif (to) {{ asm volatile(\"nop;\"); }}\n}}\n\
+             extern \"C\" __global__ void fast(float* a, unsigned n) {{ copy(a); }}\n\
+             extern \"C\" __global__ void k(float* a, unsigned n) {{ a[threadIdx.x] = 2.0f; {call} }}\n"
+        )
+    };
+    let (_, out) = whole(&source("")).expect("k is played");
+    assert_eq!(out, [2.0; 64]);
+    let fault = whole(&source("copy(a);")).map(|(report, _)| report).expect_err("copy was played");
+    assert_eq!((fault.kind, fault.at.line), (Kind::Unsupported, 3), "{fault}");
+}
+
 #[test]
 fn addresses() {
     fails("a[threadIdx.x + 1] = 0.0f;", Kind::Address, 2, "thread 63 accesses 4 B at byte 256 of a, which has 256 B");

@@ -201,6 +201,9 @@ impl Reader {
         let args = self.arguments()?;
         let (name, types, returns) = {
             let found = &self.functions[function];
+            if let Some(fault) = &found.unplayed {
+                return Err(fault.clone());
+            }
             let types: Vec<Type> = found.params.iter().map(|(_, ty)| ty.clone()).collect();
             (found.name.clone(), types, found.returns.clone())
         };

@@ -3,7 +3,7 @@
 use super::names::Specifiers;
 use super::token::Tok;
 use super::{Frame, Reader, Symbol, Template, refuse};
-use crate::fault::{Fault, Place, meaning, syntax, unsupported};
+use crate::fault::{Fault, Kind, Place, meaning, syntax, unsupported};
 use crate::run::memory::DYNAMIC_SHARED;
 use crate::tree::{Expr, Function, Node};
 use crate::types::Type;
@@ -118,7 +118,13 @@ impl Reader {
             self.pos += 1;
         }
         let Some(name) = found else { return unsupported(at, "a template that is no function") };
-        let mut depth = 0_usize;
+        self.skip_body()?;
+        Ok(name)
+    }
+
+    /// Goes past the `}` of the `{` that is next.
+    fn skip_body(&mut self) -> Result<(), Fault> {
+        let (at, mut depth) = (self.at(), 0_usize);
         while let Some(tok) = self.peek() {
             match tok {
                 Tok::Sign("{") => depth += 1,
@@ -127,7 +133,7 @@ impl Reader {
             }
             self.pos += 1;
             if depth == 0 {
-                return Ok(name);
+                return Ok(());
             }
         }
         syntax(at, "函数没有结束的 }", "a function has no closing }")
@@ -188,14 +194,27 @@ impl Reader {
             slots: Vec::new(),
             lambdas: Vec::new(),
             body: Vec::new(),
+            unplayed: None,
             at,
         });
+        let before = (self.pos, self.depth, self.scopes.len(), self.shared_bytes);
         self.expect("{")?;
-        let body = self.statements()?;
+        let (body, unplayed) = match self.statements() {
+            // It spoils who calls it, and no other function of the source.
+            Err(fault) if fault.kind == Kind::Unsupported => {
+                (self.pos, self.depth, self.shared_bytes) = (before.0, before.1, before.3);
+                self.scopes.truncate(before.2);
+                self.skip_body()?;
+                self.frame = Frame::default();
+                (Vec::new(), Some(fault))
+            }
+            body => (body?, None),
+        };
         self.scopes.pop();
         let frame = std::mem::take(&mut self.frame);
         let function = &mut self.functions[index];
         (function.slots, function.lambdas, function.body) = (frame.slots, frame.lambdas, body);
+        function.unplayed = unplayed;
         Ok(index)
     }
 

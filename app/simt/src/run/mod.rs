@@ -166,6 +166,9 @@ fn kernel<'a>(program: &'a Program, launch: &Launch<'_>) -> Result<(usize, &'a F
             format!("no kernel is named {name}"),
         );
     };
+    if let Some(fault) = &kernel.unplayed {
+        return Err(fault.clone());
+    }
     let threads: u32 = launch.block.iter().product();
     if threads == 0 || threads > MOST_THREADS || launch.grid.contains(&0) {
         return refuse(
