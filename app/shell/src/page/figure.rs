@@ -212,11 +212,12 @@ fn header_ui(
         };
         let initial = state.initial.clone();
         let is_changed = current != initial;
-        let data = match &state.view {
-            Some(Ok(view)) => view.data(),
-            _ => Default::default(),
-        };
         ui.menu_button("⋯", |ui| {
+            // A table may have a row for each of thousands of steps: made while the menu is open, not in every frame.
+            let data = match &app.steps.get(&chapter.id, &step.id).view {
+                Some(Ok(view)) => view.data(),
+                _ => Default::default(),
+            };
             menu_ui(ui, lang, &step.id, &data, actions);
             let state = app.steps.get(&chapter.id, &step.id);
             if let Some(rect) = state.painted

@@ -2,6 +2,7 @@
 
 use super::script::Form;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 use vramlab_serve::arrivals::{Gaps, Length, Stream};
 use vramlab_units::Text;
 
@@ -30,10 +31,13 @@ pub struct Preset {
 }
 
 impl Preset {
-    pub fn text(&self) -> String {
-        if self.text.is_empty() { drawn() } else { self.text.to_owned() }
+    pub fn text(&self) -> &str {
+        if self.text.is_empty() { DRAWN.as_str() } else { self.text }
     }
 }
+
+/// Drawn once: every frame asks whether the reader has changed it.
+static DRAWN: LazyLock<String> = LazyLock::new(drawn);
 
 /// Seven hundred requests for ten thousand blocks, whole steps as their arrivals.
 fn drawn() -> String {

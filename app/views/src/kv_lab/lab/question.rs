@@ -24,7 +24,7 @@ pub struct Question {
 impl Question {
     pub fn of(preset: &'static Preset) -> Self {
         let Preset { max_seqs, token_budget, block_tokens, pool_blocks, .. } = *preset;
-        Self { preset, text: preset.text(), max_seqs, token_budget, block_tokens, pool_blocks }
+        Self { preset, text: preset.text().to_owned(), max_seqs, token_budget, block_tokens, pool_blocks }
     }
 
     pub fn is_own(&self) -> bool {
