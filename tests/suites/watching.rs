@@ -47,8 +47,8 @@ fn l10_a_file_replaced_while_it_is_read_is_never_half_a_chapter() {
         (chapter.minutes, chapter.steps.len(), library.problems("40_mine").len())
     };
     let (_, n_steps, _) = take(receive.recv_timeout(LIMIT).unwrap());
-    for minutes in [31, 32, 33] {
-        save_as_editors_do(&chapter, &first.replace("minutes = 30", &format!("minutes = {minutes}")));
+    for minutes in [11, 12, 13] {
+        save_as_editors_do(&chapter, &first.replace("minutes = 10", &format!("minutes = {minutes}")));
         // A burst is one change or two; the last is what the editor meant.
         loop {
             let shown = take(receive.recv_timeout(LIMIT).expect("the change arrives"));
@@ -61,7 +61,7 @@ fn l10_a_file_replaced_while_it_is_read_is_never_half_a_chapter() {
     // Whatever the clock does, half a file never takes the place of a whole one.
     std::fs::write(&chapter, &first[..first.find("\"\"\"").unwrap() + 9]).unwrap();
     let shown = take(receive.recv_timeout(LIMIT).expect("the change arrives"));
-    assert_eq!((shown.0, shown.1), (33, n_steps));
+    assert_eq!((shown.0, shown.1), (13, n_steps));
     assert!(shown.2 > 0, "the finding stands beside it");
 }
 

@@ -388,7 +388,14 @@ fn l8_pictures_and_links_stay_in_the_pack() {
     let misspelt = only(&with_prose("先看这个。\n\n[改一改](kernel:transpos)"));
     assert_eq!((misspelt.rule, misspelt.place.line), ("dead-link", 10));
     assert!(misspelt.help.is_some_and(|help| help.contains("transpose")));
-    for good in ["step:a", "kernel:transpose", "chapter:01_bottleneck", "chapter:00_test/a", "https://x.org/a", "figures/sectors.png"] {
+    for good in [
+        "step:a",
+        "kernel:transpose",
+        "chapter:01_bottleneck",
+        "chapter:00_test/a",
+        "https://x.org/a",
+        "figures/sectors.png",
+    ] {
         assert_eq!(findings(&with_prose(&format!("[x]({good})"))), [], "{good}");
     }
     assert_eq!(findings(&with_prose("![扇区](figures/sectors.png)")), []);
@@ -609,5 +616,23 @@ mod zip_packs {
             let _ = open(&flipped);
             flipped[idx] ^= 0x10;
         }
+    }
+}
+
+#[test]
+fn a_chapter_has_as_many_steps_as_are_read_at_one_sitting() {
+    let chapter = |n: usize, minutes: u32| {
+        let steps: String = (1..=n)
+            .map(|n| format!("\n[[step]]\nid = \"s{n}\"\ntitle = \"Step\"\nkind = \"prose\"\ntext = \"Words.\"\n"))
+            .collect();
+        format!("schema = 1\nlang = \"en\"\ntitle = \"Chapter\"\nminutes = {minutes}\n{steps}")
+    };
+    for (n, minutes) in [(1, 24), (7, 10), (8, 25), (14, 45), (14, 5)] {
+        assert_eq!(findings(&chapter(n, minutes)), [], "{n} steps in {minutes} minutes");
+    }
+    for (n, minutes, line) in [(15, 45, 90), (15, 5, 90), (7, 25, 4), (1, 30, 4)] {
+        let found = only(&chapter(n, minutes));
+        assert_eq!((found.rule, found.severity, found.place.line), ("step-count", Severity::Warning, line), "{n}");
+        assert!(found.what.contains(&n.to_string()) && found.help.is_some(), "{}", render(&found));
     }
 }

@@ -220,7 +220,7 @@ fn a_watching_check_tells_of_every_change_until_all_is_well() {
         }
     };
     until("no problems in 1 chapter");
-    let bad = good.replacen("kind = \"prose\"", "kind = \"prosa\"", 1).replace("minutes = 30", "minutes = -30");
+    let bad = good.replacen("kind = \"prose\"", "kind = \"prosa\"", 1).replace("minutes = 10", "minutes = -30");
     fs::write(&path, bad).unwrap();
     let found = until("2 errors, 0 warnings in 1 chapter").join("\n");
     assert!(found.contains("did you mean \"prose\"?") && found.contains("minutes = -30"), "{found}");

@@ -2,12 +2,13 @@
 //!
 //! `asks.rs` holds what is asked of visualizers, models and experiments, `figures.rs` of author's figures, `sketch.rs` of
 //! curves that are predicted, `reveals.rs` of numbers that are; `texts.rs` what is asked of words, links and pictures;
-//! `units.rs` finds units that can be read in two ways.
+//! `units.rs` finds units that can be read in two ways; `steps.rs` counts the steps.
 
 mod asks;
 mod figures;
 mod reveals;
 mod sketch;
+mod steps;
 mod texts;
 mod units;
 
@@ -39,6 +40,7 @@ pub fn check_in_pack(parsed: &Parsed, registry: &dyn Registry, steps_of: StepsOf
             problems: Vec::new(),
             n_dropped: 0,
         };
+        checker.steps();
         checker.texts();
         checker.asks();
         checker.references();
