@@ -5,10 +5,12 @@
 #![cfg(feature = "cuda")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its case fails")]
 
+mod loader;
+
+use loader::has_nvrtc;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vramlab_gpu::RunError;
 use vramlab_gpu::backend::cuda::{compile, inspect, tools};
@@ -24,31 +26,6 @@ const ARCHS: [u32; 7] = [75, 80, 86, 89, 90, 100, 120];
 
 /// The oldest, and the one whose recordings the course has: every instance is compiled for them, for the others one a source.
 const WHOLE: [u32; 2] = [75, 90];
-
-/// Where the loader looks for libraries.
-const LOADER_PATH: &str = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" };
-
-/// True if the test named `test` can go on in this process. The loader reads its path once, at the start of a process:
-/// where a folder is named, the test runs again in a process that has it.
-fn has_nvrtc(test: &str, n: usize) -> bool {
-    let named = std::env::var_os("VRAMLAB_NVRTC_DIR");
-    if let Some(dir) = named.filter(|_| std::env::var_os("VRAMLAB_NVRTC_INNER").is_none()) {
-        let mut paths = vec![PathBuf::from(&dir)];
-        paths.extend(std::env::split_paths(&std::env::var_os(LOADER_PATH).unwrap_or_default()));
-        let mut again = Command::new(std::env::current_exe().unwrap());
-        again.args([test, "--exact", "--nocapture"]).env("VRAMLAB_NVRTC_INNER", "1");
-        let status = again.env(LOADER_PATH, std::env::join_paths(paths).unwrap()).status().unwrap();
-        assert!(status.success(), "{test} with the NVRTC of {}: {status}", dir.display());
-        return false;
-    }
-    let Err(why) = compile::version() else { return true };
-    let is_promised = std::env::var_os("VRAMLAB_NVRTC_INNER").is_some()
-        || std::env::var_os("VRAMLAB_STRICT").is_some_and(|value| value == "1");
-    assert!(!is_promised, "{n} compilations skipped: {why}");
-    // Past the harness, which would swallow it.
-    let _ = writeln!(std::io::stderr(), "{test}: skipped {n} compilations: {why}");
-    false
-}
 
 fn library() -> Library {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");

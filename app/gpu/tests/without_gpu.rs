@@ -3,11 +3,11 @@
 #![cfg(feature = "cuda")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its case fails")]
 
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::Command;
+mod loader;
+
+use loader::has_nvrtc;
 use vramlab_gpu::RunError;
-use vramlab_gpu::backend::{PointCx, cuda::compile, open};
+use vramlab_gpu::backend::{PointCx, open};
 use vramlab_gpu::bench::Bench;
 use vramlab_gpu::build::Build;
 use vramlab_gpu::play::machine;
@@ -15,28 +15,6 @@ use vramlab_gpu::protocol::Inspect;
 use vramlab_gpu::read::Library;
 use vramlab_trace::Backend;
 use vramlab_units::Map;
-
-const LOADER_PATH: &str = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" };
-
-/// True if the test can go on in this process: the loader reads its path once, so with a folder named it runs again in another.
-fn has_nvrtc(test: &str) -> bool {
-    let named = std::env::var_os("VRAMLAB_NVRTC_DIR");
-    if let Some(dir) = named.filter(|_| std::env::var_os("VRAMLAB_NVRTC_INNER").is_none()) {
-        let mut paths = vec![PathBuf::from(&dir)];
-        paths.extend(std::env::split_paths(&std::env::var_os(LOADER_PATH).unwrap_or_default()));
-        let mut again = Command::new(std::env::current_exe().unwrap());
-        again.args([test, "--exact", "--nocapture"]).env("VRAMLAB_NVRTC_INNER", "1");
-        let status = again.env(LOADER_PATH, std::env::join_paths(paths).unwrap()).status().unwrap();
-        assert!(status.success(), "{test} with the NVRTC of {}: {status}", dir.display());
-        return false;
-    }
-    let Err(why) = compile::version() else { return true };
-    let is_promised = std::env::var_os("VRAMLAB_NVRTC_INNER").is_some()
-        || std::env::var_os("VRAMLAB_STRICT").is_some_and(|value| value == "1");
-    assert!(!is_promised, "3 compilations skipped: {why}");
-    let _ = writeln!(std::io::stderr(), "{test}: skipped 3 compilations: {why}");
-    false
-}
 
 fn compiled(slug: &str, change: impl Fn(String) -> String) -> Result<Build, RunError> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels");
@@ -53,7 +31,7 @@ fn compiled(slug: &str, change: impl Fn(String) -> String) -> Result<Build, RunE
 
 #[test]
 fn a_kernel_compiles_without_a_gpu() {
-    if !has_nvrtc("a_kernel_compiles_without_a_gpu") {
+    if !has_nvrtc("a_kernel_compiles_without_a_gpu", 3) {
         return;
     }
     let build = compiled("transpose", |source| source).unwrap();
